@@ -1,0 +1,5 @@
+include(GNUInstallDirs)
+if(TARGET windtunnel)
+  install(TARGETS windtunnel RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY inputs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/windtunnel/inputs)

@@ -1,0 +1,60 @@
+#pragma once
+/// How a training job is cut over cards.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace windtunnel::model {
+
+enum class Recompute { none, selective, full };
+/// Those that a command accepts today stand in train/schedule.hpp; the rest of the published ones follow.
+enum class PipelineSchedule { gpipe, one_f_one_b, interleaved };
+enum class SplitKind { uniform, slots, short_last, explicit_chunks };
+
+/// How layers are dealt to the pp x vpp model chunks.
+struct PipelineSplit {
+    SplitKind kind = SplitKind::uniform;
+    std::vector<int> layers_per_chunk;  ///< explicit_chunks: in chunk order (chunk c of rank r is entry c x pp + r)
+    friend bool operator==(const PipelineSplit&, const PipelineSplit&) = default;
+};
+
+/// One point of the layout space. Groups: tp x cp x dp x pp = cards, and etp x ep x edp x pp = cards.
+struct Layout {
+    int cards = 1;
+    int tensor_parallel = 1;
+    int pipeline_parallel = 1;
+    int virtual_pipeline = 1;           ///< model chunks per pipeline rank
+    int context_parallel = 1;
+    int expert_parallel = 1;
+    int expert_tensor_parallel = 1;
+    int micro_batch_size = 1;           ///< sequences
+    std::int64_t global_batch_size = 1; ///< sequences
+    Recompute recompute = Recompute::none;
+    PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+    int optimizer_sharding = 1;         ///< ZeRO level 0 to 3 over dp x cp
+    bool sequence_parallel = true;      ///< with tensor parallelism: norms and residuals are split along the sequence
+    PipelineSplit split;
+
+    friend bool operator==(const Layout&, const Layout&) = default;
+
+    /// Model-parallel cards of one replica; dp is what is left. Both are meaningful only when divisions come out even.
+    [[nodiscard]] std::int64_t model_parallel() const noexcept {
+        return std::int64_t{tensor_parallel} * pipeline_parallel * context_parallel;
+    }
+    [[nodiscard]] int data_parallel() const noexcept { return static_cast<int>(cards / model_parallel()); }
+    [[nodiscard]] int expert_data_parallel() const noexcept {
+        return static_cast<int>(cards / (std::int64_t{expert_tensor_parallel} * expert_parallel * pipeline_parallel));
+    }
+    /// Micro-batches of one pipeline and step.
+    [[nodiscard]] std::int64_t num_micro_batches() const noexcept {
+        return global_batch_size / (std::int64_t{micro_batch_size} * data_parallel());
+    }
+};
+
+[[nodiscard]] std::string to_text(Recompute value);
+[[nodiscard]] std::string to_text(PipelineSchedule value);  ///< "1f1b", "interleaved", "gpipe"
+[[nodiscard]] std::string to_text(const PipelineSplit& value);
+/// One line: cards 6144 = tp 8 x cp 1 x dp 48 x pp 16, vpp 2, ep 32, ...
+[[nodiscard]] std::string to_text(const Layout& layout);
+
+}  // namespace windtunnel::model

@@ -1,0 +1,20 @@
+#pragma once
+/// What the train kernel needs to know of a plan: everything but the layout.
+#include "windtunnel/model/plan.hpp"
+
+namespace windtunnel::train {
+
+struct Job {
+    model::Transformer transformer;
+    model::Cluster cluster;
+    model::Efficiency efficiency;
+    int sequence_length = 0;
+    model::Precision precision = model::Precision::bf16;
+    model::Precision gradient_precision = model::Precision::fp32;
+    double reserve_fraction = 0.0;      ///< of card memory that must stay free
+};
+
+/// Expects plan.training.
+[[nodiscard]] Job job_of(const model::Plan& plan);
+
+}  // namespace windtunnel::train

@@ -1,0 +1,27 @@
+#pragma once
+/// The rules between values: does a layout make sense at all, before memory and time?
+#include "windtunnel/model/layout.hpp"
+#include "windtunnel/model/verdict.hpp"
+#include "windtunnel/train/job.hpp"
+
+namespace windtunnel::train {
+
+/// First rule that the layout breaks, in the order of VerdictReason, or `fits`. No text: for the inner loop of a search.
+[[nodiscard]] model::VerdictReason broken_rule(const Job& job, const model::Layout& layout) noexcept;
+
+/// The same with the values and the nearest valid choices in `detail`
+/// ("global batch 32 is not a multiple of micro-batch 1 x dp 23; nearest: 23, 46, 69").
+[[nodiscard]] model::Verdict rule_verdict(const Job& job, const model::Layout& layout);
+
+/// Layers, embedding, head and MTP modules of each model chunk, chunk c of pipeline rank r at index c x pp + r
+/// (pipeline order). Expects broken_rule() to pass.
+struct ChunkLoad {
+    int dense_layers = 0;
+    int moe_layers = 0;
+    bool embedding = false;
+    bool head = false;
+    int mtp_layers = 0;
+};
+[[nodiscard]] std::vector<ChunkLoad> pipeline_split(const model::Transformer& transformer, const model::Layout& layout);
+
+}  // namespace windtunnel::train
