@@ -32,10 +32,7 @@ struct LayoutSpace {
     Axis<int> expert_parallel{false, {1}};
     Axis<int> expert_tensor_parallel{false, {1}};
     Axis<int> micro_batch_size{false, {1}};
-    Axis<std::int64_t> global_batch_size{false, {1}};   ///< any: not allowed; a range with "multiple_of" is batch_range
-    /// A batch that may move: every multiple of dp x micro-batch in [from, to] nearest to `target` (one value a layout).
-    struct BatchRange { std::int64_t from = 0, to = 0, target = 0; friend bool operator==(const BatchRange&, const BatchRange&) = default; };
-    std::optional<BatchRange> batch_range;
+    Axis<std::int64_t> global_batch_size{false, {1}};   ///< a range {from, to} is every integer in it; "any" is not allowed
     Axis<Recompute> recompute{false, {Recompute::none}};
     Axis<PipelineSchedule> schedule{false, {PipelineSchedule::one_f_one_b}};
     Axis<int> optimizer_sharding{false, {1}};
