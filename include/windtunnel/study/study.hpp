@@ -10,6 +10,13 @@
 ///           journal <- pack(partial)
 ///       for each block in order: absorb(state, round, block, partial)
 ///   tables(state); then, streamed in block order, bulk_rows(...) into bulk_tables()
+///
+/// A partial result (`gather` of an unfinished run) absorbs the blocks that are there, in order, and leaves the others
+/// out; tables(state) must cope with that.
+///
+/// Optional member: `std::string part_refusal() const`. Empty: `--part I/N` may compute every N-th block of round 0 and
+/// `gather` computes the later rounds itself. Not empty: why the study cannot be cut into parts. Without the member it
+/// cannot.
 #include <concepts>
 #include <cstdint>
 #include <optional>
