@@ -54,6 +54,7 @@ struct Transformer {
     Attention attention;
     std::optional<Experts> experts;
     int vocabulary = 0;         ///< as published; padding is a matter of the layout
+    int padded_vocabulary = 0;  ///< rows that are stored; 0: the next multiple of 128 x tp (model/layout_rules.hpp)
     Activation activation = Activation::swiglu;
     bool tied_embeddings = false;
     bool biases = false;

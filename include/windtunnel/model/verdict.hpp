@@ -16,6 +16,7 @@ enum class VerdictReason {
     ffn_not_divisible,          ///< feed-forward size by tp (or expert size by etp)
     experts_not_divisible,      ///< routed experts by ep
     experts_without_moe,        ///< ep or etp above 1 for a dense model
+    vocabulary_not_divisible,   ///< a given padded vocabulary by tp, or smaller than the vocabulary
     layers_not_divisible,       ///< layers by pp x vpp under the chosen split, or fewer layers than chunks
     virtual_stages_without_interleaving,  ///< vpp > 1 with a schedule that has no chunks, or interleaved with vpp 1
     micro_batches_not_divisible,///< interleaved: number of micro-batches by pp
@@ -25,7 +26,7 @@ enum class VerdictReason {
     precision_not_supported,    ///< the card has no such matrix unit
     out_of_memory,
 };
-inline constexpr int num_verdict_reasons = 17;
+inline constexpr int num_verdict_reasons = 18;
 
 [[nodiscard]] std::string to_text(VerdictReason reason);   ///< the enum's spelling, for tables
 [[nodiscard]] std::string explain(VerdictReason reason);   ///< one sentence for people
