@@ -1,5 +1,6 @@
 #pragma once
-/// The rules between values: does a layout make sense at all, before memory and time?
+/// The rules between values: does a layout make sense at all, before memory and time? The arithmetic and its texts
+/// stand in model/layout_rules.hpp (LayoutRules::first_broken, detail); this header gives them to a Job.
 #include "windtunnel/model/layout.hpp"
 #include "windtunnel/model/verdict.hpp"
 #include "windtunnel/train/job.hpp"
