@@ -73,6 +73,7 @@ struct Training {
     Precision gradient_precision = Precision::fp32;  ///< of the gradient buffer and its exchange
     LayoutSpace layout;
     std::optional<Layout> published;            ///< `[train.published]`
+    bool flash_attention = true;                ///< false: scores are stored, dropout as in the first Megatron-LM
     std::optional<double> reserve_fraction;     ///< of card memory kept free; default 0
 };
 

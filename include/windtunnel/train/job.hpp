@@ -11,6 +11,7 @@ struct Job {
     int sequence_length = 0;
     model::Precision precision = model::Precision::bf16;
     model::Precision gradient_precision = model::Precision::fp32;
+    bool flash_attention = true;        ///< false: batched products with stored scores, and dropout masks
     double reserve_fraction = 0.0;      ///< of card memory that must stay free
 };
 

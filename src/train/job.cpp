@@ -1,0 +1,22 @@
+#include "windtunnel/train/job.hpp"
+
+#include "windtunnel/base/contracts.hpp"
+
+namespace windtunnel::train {
+
+Job job_of(const model::Plan& plan) {
+    base::expects(plan.training.has_value(), "the plan has a [train] section");
+    const model::Training& training = *plan.training;
+    Job job;
+    job.transformer = plan.transformer;
+    job.cluster = plan.cluster;
+    job.efficiency = plan.efficiency;
+    job.sequence_length = training.sequence_length;
+    job.precision = training.precision;
+    job.gradient_precision = training.gradient_precision;
+    job.flash_attention = training.flash_attention;
+    job.reserve_fraction = training.reserve_fraction.value_or(0.0);
+    return job;
+}
+
+}  // namespace windtunnel::train
