@@ -22,6 +22,8 @@ std::string to_text(VerdictReason reason) {
             return "experts_not_divisible";
         case VerdictReason::experts_without_moe:
             return "experts_without_moe";
+        case VerdictReason::vocabulary_not_divisible:
+            return "vocabulary_not_divisible";
         case VerdictReason::layers_not_divisible:
             return "layers_not_divisible";
         case VerdictReason::virtual_stages_without_interleaving:
