@@ -1,16 +1,21 @@
 #pragma once
 /// Time of one training step: by the schedule executor, and by the closed form that is its twin.
-#include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "windtunnel/model/efficiency.hpp"
 #include "windtunnel/train/memory.hpp"
+#include "windtunnel/train/stage_costs.hpp"
 #include "windtunnel/train/unit_costs.hpp"
 
 namespace windtunnel::train {
 
-/// Closed form: busy time of the slowest stage over all micro-batches, plus warm-up and drain of the pipeline by unequal
-/// stages, plus what happens once a step. Exact for equal stages (mechanisms: bubble (p-1)/v x (F+B)).
+/// Closed form, the twin of step_time(): the longest of a few paths through the schedule (the busiest stage with the way to it and
+/// back; round trips that wait for transfers), plus what happens once a step.
+///
+/// Limits:  exact for equal stages with GPipe and 1F1B, and for interleaved 1F1B while a transfer takes less than half of a
+///          chunk's forward and backward; never above the executor for GPipe and 1F1B; unequal stages: see the unit test.
 [[nodiscard]] Seconds closed_form_step_time(const Job& job, const model::Layout& layout, const UnitCosts& costs);
 
 /// Executor: the schedule as a task graph on the streams of every pipeline rank.
@@ -33,11 +38,21 @@ struct StepResult {
 [[nodiscard]] StepResult step_result(const Job& job, const model::Layout& layout, const UnitCosts& costs);
 /// Only the time, the same number: for searches.
 [[nodiscard]] Seconds step_time(const Job& job, const model::Layout& layout, const UnitCosts& costs);
+/// The same with memory that a search keeps between its designs.
+struct StepWorkspace {
+    StageCosts stages;
+    PipelineRunner runner;
+};
+[[nodiscard]] Seconds step_time(const Job& job, const model::Layout& layout, const UnitCosts& costs, StepWorkspace& workspace);
+[[nodiscard]] Seconds closed_form_step_time(const Job& job, const model::Layout& layout, const UnitCosts& costs,
+                                            StepWorkspace& workspace);
+/// The pipeline phase of the closed form.
+[[nodiscard]] Seconds closed_form_pipeline_time(const Pipeline& pipeline, const PipelineTimes& times) noexcept;
 
 /// One task as it ran, for a timeline.
 struct TimelineEvent {
     int stage = 0;
-    std::string stream;         ///< compute, p2p, dp
+    std::string stream;         ///< compute, p2p, dp (exchange and what follows it)
     std::string name;           ///< "F mb 3 chunk 0"
     Seconds start, duration;
     std::vector<std::pair<Part, Seconds>> parts;    ///< nested sub-events, in order; they sum to duration

@@ -1,0 +1,29 @@
+#pragma once
+/// Costs of the pipeline ranks of one layout, summed from the unit costs of their chunks.
+#include <vector>
+
+#include "windtunnel/train/exchange.hpp"
+#include "windtunnel/train/pipeline_run.hpp"
+#include "windtunnel/train/rules.hpp"
+#include "windtunnel/train/unit_costs.hpp"
+
+namespace windtunnel::train {
+
+struct StageCosts {
+    std::vector<ChunkTimes> chunks;         ///< chunk c of rank r at c x p + r
+    std::vector<Seconds> links;             ///< by rank
+    std::vector<HeldParameters> held;       ///< by rank
+    std::vector<HidingWindow> windows;      ///< by rank: one micro-batch through all its chunks
+    std::vector<Seconds> exchange;          ///< exposed, by rank
+    std::vector<Seconds> optimizer;         ///< by rank
+    [[nodiscard]] PipelineTimes times() const noexcept { return {chunks, links}; }
+};
+
+/// Replaces the contents of `stages`, keeps its memory. Expects broken_rule() to pass.
+void stage_costs(const Job& job, const model::Layout& layout, const UnitCosts& costs, StageCosts& stages);
+
+/// Parts of forward and backward of one chunk, one micro-batch.
+[[nodiscard]] PartTimes chunk_forward_parts(const ChunkLoad& load, const UnitCosts& costs) noexcept;
+[[nodiscard]] PartTimes chunk_backward_parts(const ChunkLoad& load, const UnitCosts& costs) noexcept;
+
+}  // namespace windtunnel::train
