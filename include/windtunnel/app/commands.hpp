@@ -1,0 +1,22 @@
+#pragma once
+/// Each subcommand: its options, and what runs it. One body per file in src/app.
+#include "windtunnel/app/command_line.hpp"
+#include "windtunnel/app/common_options.hpp"
+
+namespace windtunnel::app {
+
+[[nodiscard]] Command check_command();
+[[nodiscard]] Command train_command();
+[[nodiscard]] Command show_command();
+[[nodiscard]] Command compare_command();
+[[nodiscard]] Command list_command();
+[[nodiscard]] Command import_command();
+
+[[nodiscard]] ExitCode run_check(const Arguments& arguments, Context& context);
+[[nodiscard]] ExitCode run_train(const Arguments& arguments, Context& context);
+[[nodiscard]] ExitCode run_show(const Arguments& arguments, Context& context);
+[[nodiscard]] ExitCode run_compare(const Arguments& arguments, Context& context);
+[[nodiscard]] ExitCode run_list(const Arguments& arguments, Context& context);
+[[nodiscard]] ExitCode run_import(const Arguments& arguments, Context& context);
+
+}  // namespace windtunnel::app
