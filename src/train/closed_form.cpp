@@ -62,18 +62,15 @@ double one_f_one_b_time(const Pipeline& pipeline, const PipelineTimes& times) no
         const double below = whole - above - own.both();
         const std::int64_t behind = p - 1 - rank;
         const auto n = static_cast<double>(std::min<std::int64_t>(behind, m - 1));
-        if (m - 1 >= behind) {
-            // Stay on the rank; it waits for its first backward, and again between its last ones.
+        // Stay on the rank; it waits for its first backward, or for its last one, or for both.
+        longest = std::max(longest,
+                           above + count * own.both() + std::max(0.0, below - n * std::min(own.forward, own.backward)));
+        if (m - 1 > behind)
             longest = std::max(longest, above + count * own.both() + std::max(0.0, below - n * own.forward) +
                                             std::max(0.0, below - n * own.backward));
-        }
-        // One way down, before or after staying.
-        longest = std::max(longest, above + below + own.both() + (count - 1.0) * std::max(own.forward, own.backward));
-        if (m - 1 < behind)
-            longest = std::max(longest, above + below + count * own.both() - n * std::min(own.forward, own.backward));
         // Round trips from this rank, the rest of the micro-batches in one shorter trip.
         const std::int64_t trips = (m - 1) / (behind + 1), rest = (m - 1) % (behind + 1);
-        double path = whole + static_cast<double>(trips) * (below + own.both());
+        const double path = whole + static_cast<double>(trips) * (below + own.both());
         double shorter = 0.0;
         for (int last = p - 1; rest > 0 && last >= p - static_cast<int>(rest); --last) {
             shorter += all_chunks(pipeline, times, last).both();
