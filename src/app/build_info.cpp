@@ -11,8 +11,8 @@ namespace windtunnel::app {
 
 std::string version_text() {
     const base::BuildInfo build = base::build_info();
-    return fmt::format("windtunnel {}\ngit {}\ncompiler {}\nbuild {}{}\n", build.version, build.git_state, build.compiler,
-                       build.build_type, build.contracts ? ", contracts checked" : "");
+    return fmt::format("windtunnel {}\ngit {}\ncompiler {}\nbuild {}{}\n", build.version, build.git_state,
+                       build.compiler, build.build_type, build.contracts ? ", contracts checked" : "");
 }
 
 std::string shipped_inputs() {
@@ -22,7 +22,7 @@ std::string shipped_inputs() {
     const fs::path program = fs::read_symlink("/proc/self/exe", error);
     if (error) return "";
     const fs::path folder = program.parent_path();
-    for (const char* place : {"../share/windtunnel/inputs", "../../../inputs"}) {   // installed; build/PRESET/bin
+    for (const char* place : {"../share/windtunnel/inputs", "../../../inputs"}) {  // installed; build/PRESET/bin
         const fs::path candidate = (folder / place).lexically_normal();
         if (fs::is_directory(candidate, error)) return candidate.string();
     }

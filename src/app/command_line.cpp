@@ -35,7 +35,8 @@ LogLevel level_of(const Arguments& arguments) {
                       "error, warning, info or debug");
 }
 
-ExitCode run_subcommand(const Subcommand& subcommand, const std::vector<std::string>& words, std::ostream& out, Log& log) {
+ExitCode run_subcommand(const Subcommand& subcommand, const std::vector<std::string>& words, std::ostream& out,
+                        Log& log) {
     const Arguments arguments = parse(subcommand.command, {words.begin() + 1, words.end()});
     if (arguments.has("help")) {
         out << help(subcommand.command);

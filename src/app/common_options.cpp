@@ -9,7 +9,8 @@
 namespace windtunnel::app {
 
 std::vector<Option> plan_options() {
-    return {{"set", "KEY=VALUE", "replaces or adds a key of the plan, for example train.layout.tensor_parallel=4", "", true},
+    return {{"set", "KEY=VALUE", "replaces or adds a key of the plan, for example train.layout.tensor_parallel=4", "",
+             true},
             {"seed", "N", "seed of all random streams", "the plan's, else 1"}};
 }
 
@@ -21,16 +22,19 @@ std::vector<Option> print_options() {
 }
 
 std::vector<Option> run_options() {
-    return {{"output", "FILE.h5", "write the result file", "none", false, 'o'},
-            {"resume", "", "go on from FILE.h5.journal; start from the beginning where there is none"},
-            {"overwrite", "", "replace an existing result file or journal"},
-            {"part", "I/N", "compute every N-th block from I on (I from 0) into the journal; `gather` merges the parts"},
-            {"threads", "N", "threads of each rank", "OMP_NUM_THREADS, else the cores of the rank"},
-            {"dry-run", "", "read and check everything, print what would be done, compute nothing"},
-            {"no-progress", "", "no progress lines on stderr"}};
+    return {
+        {"output", "FILE.h5", "write the result file", "none", false, 'o'},
+        {"resume", "", "go on from FILE.h5.journal; start from the beginning where there is none"},
+        {"overwrite", "", "replace an existing result file or journal"},
+        {"part", "I/N", "compute every N-th block from I on (I from 0) into the journal; `gather` merges the parts"},
+        {"threads", "N", "threads of each rank", "OMP_NUM_THREADS, else the cores of the rank"},
+        {"dry-run", "", "read and check everything, print what would be done, compute nothing"},
+        {"no-progress", "", "no progress lines on stderr"}};
 }
 
-Option top_option(const std::string& default_text) { return {"top", "N", "number of rows to print", default_text}; }
+Option top_option(const std::string& default_text) {
+    return {"top", "N", "number of rows to print", default_text};
+}
 
 std::vector<Option> together(std::vector<std::vector<Option>> lists) {
     std::vector<Option> all;

@@ -24,15 +24,17 @@ std::vector<std::string> files_below(const fs::path& folder) {
 }  // namespace
 
 Command list_command() {
-    return {"list", "Names the inputs that are shipped: plans, models, clusters, accelerators, failures, ...", "[KIND]", 0, 1,
-            together({{{"help", "", "print this text", "", false, 'h'}}})};
+    return {"list",   "Names the inputs that are shipped: plans, models, clusters, accelerators, failures, ...",
+            "[KIND]", 0,
+            1,        together({{{"help", "", "print this text", "", false, 'h'}}})};
 }
 
 ExitCode run_list(const Arguments& arguments, Context& context) {
     const std::string folder = shipped_inputs();
     if (folder.empty())
         throw base::RunError{
-            "no folder of shipped inputs beside this program; name one with the environment variable WINDTUNNEL_INPUTS"};
+            "no folder of shipped inputs beside this program; name one with the environment variable "
+            "WINDTUNNEL_INPUTS"};
     fs::path place = folder;
     if (!arguments.positional().empty()) {
         place /= arguments.positional()[0];

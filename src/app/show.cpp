@@ -10,7 +10,11 @@
 namespace windtunnel::app {
 
 Command show_command() {
-    return {"show", "Prints a result file: how it was made, and the first rows of each table.", "RESULT.h5", 1, 1,
+    return {"show",
+            "Prints a result file: how it was made, and the first rows of each table.",
+            "RESULT.h5",
+            1,
+            1,
             together({{top_option("20"),
                        {"table", "PATH", "only this table, for example search/best", "all", true},
                        {"json", "", "print JSON with exact values"},

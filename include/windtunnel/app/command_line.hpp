@@ -12,9 +12,9 @@ namespace windtunnel::app {
 
 /// What a subcommand writes to. Only rank 0 has streams that lead anywhere.
 struct Context {
-    std::ostream& out;                 ///< data
-    Log& log;                          ///< notes, warnings
-    std::vector<std::string> words;    ///< the command line without the program's name, for /provenance
+    std::ostream& out;               ///< data
+    Log& log;                        ///< notes, warnings
+    std::vector<std::string> words;  ///< the command line without the program's name, for /provenance
     bool progress_allowed = true;
 };
 

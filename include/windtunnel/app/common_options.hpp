@@ -8,9 +8,9 @@
 
 namespace windtunnel::app {
 
-[[nodiscard]] std::vector<Option> plan_options();    ///< --set, --seed
-[[nodiscard]] std::vector<Option> print_options();   ///< --json, --quiet, --log-level, --help
-[[nodiscard]] std::vector<Option> run_options();     ///< --output, --resume, --overwrite, --part, --threads, ...
+[[nodiscard]] std::vector<Option> plan_options();   ///< --set, --seed
+[[nodiscard]] std::vector<Option> print_options();  ///< --json, --quiet, --log-level, --help
+[[nodiscard]] std::vector<Option> run_options();    ///< --output, --resume, --overwrite, --part, --threads, ...
 [[nodiscard]] Option top_option(const std::string& default_text);
 
 /// Lists, one behind the other.

@@ -9,7 +9,7 @@ namespace windtunnel::app {
 enum class LogLevel { error, warning, info, debug };
 
 class Log {
-   public:
+public:
     Log(std::ostream& stream, LogLevel level) : stream_{&stream}, level_{level} {}
     void set_level(LogLevel level) noexcept { level_ = level; }
     [[nodiscard]] LogLevel level() const noexcept { return level_; }
@@ -17,7 +17,7 @@ class Log {
     void info(std::string_view text) { write(LogLevel::info, "", text); }
     void debug(std::string_view text) { write(LogLevel::debug, "debug: ", text); }
 
-   private:
+private:
     void write(LogLevel level, std::string_view head, std::string_view text) {
         if (level <= level_) *stream_ << head << text << std::endl;
     }
