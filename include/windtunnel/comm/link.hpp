@@ -1,0 +1,26 @@
+#pragma once
+/// What a card reaches on the two network tiers.
+#include "windtunnel/model/efficiency.hpp"
+#include "windtunnel/model/hardware.hpp"
+
+namespace windtunnel::comm {
+
+/// Start-up latency and bandwidth per card and direction, as reached by a large message.
+struct Link {
+    BytesPerSecond bandwidth;
+    Seconds latency;
+};
+
+/// Inside a scale-up domain and between domains.
+struct Links {
+    Link inside, outside;
+    int domain_size = 1;
+};
+
+/// Data-sheet bandwidth times the fitted fraction of it.
+[[nodiscard]] Links links_of(const model::Accelerator& accelerator, const model::Efficiency& efficiency) noexcept;
+
+/// Latency plus bytes over bandwidth; a link without bandwidth takes no time for no bytes.
+[[nodiscard]] Seconds transfer_time(Bytes message, const Link& link) noexcept;
+
+}  // namespace windtunnel::comm
