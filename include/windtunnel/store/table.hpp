@@ -10,15 +10,15 @@ namespace windtunnel::store {
 enum class ColumnType { real, integer, text, enumeration };
 
 struct ColumnSchema {
-    std::string name;           ///< HDF5 dataset name; ends in its unit where it has one: step_time_s, memory_bytes
+    std::string name;  ///< HDF5 dataset name; ends in its unit where it has one: step_time_s, memory_bytes
     ColumnType type = ColumnType::real;
-    std::string units;          ///< "s", "byte", "1", ... never empty
-    std::string long_name;      ///< one line for people
-    std::vector<std::string> enum_names;    ///< enumeration: value i is enum_names[i]
+    std::string units;                    ///< "s", "byte", "1", ... never empty
+    std::string long_name;                ///< one line for people
+    std::vector<std::string> enum_names;  ///< enumeration: value i is enum_names[i]
 };
 
 struct TableSchema {
-    std::string path;           ///< below /results, for example "search/best"
+    std::string path;  ///< below /results, for example "search/best"
     std::string long_name;
     std::vector<ColumnSchema> columns;
 };
@@ -28,7 +28,7 @@ using ColumnValues = std::variant<std::vector<double>, std::vector<std::int64_t>
 
 struct Table {
     TableSchema schema;
-    std::vector<ColumnValues> columns;      ///< in schema order, equal lengths
+    std::vector<ColumnValues> columns;  ///< in schema order, equal lengths
 
     [[nodiscard]] std::size_t num_rows() const;
 };
