@@ -1,5 +1,6 @@
 #pragma once
-/// Text with a unit to a number: "400 Gbit/s", "64 GiB", "1.5 us", "0.08 USD/kWh", "12 %". 1 GB = 1e9 B, 1 GiB = 2^30 B.
+/// Text with a unit to a number: "400 Gbit/s", "64 GiB", "1.5 us", "0.08 USD/kWh", "12 %". 1 GB = 1e9 B, 1 GiB = 2^30
+/// B.
 #include <array>
 #include <string>
 #include <string_view>
@@ -13,9 +14,9 @@ using Dimension = std::array<int, 5>;
 [[nodiscard]] std::string dimension_name(const Dimension& dimension);
 
 struct ParsedQuantity {
-    double value = 0.0;         ///< in seconds, bytes, operations, joules, US dollars
+    double value = 0.0;  ///< in seconds, bytes, operations, joules, US dollars
     Dimension dimension{};
-    std::string problem;        ///< empty: read
+    std::string problem;  ///< empty: read
 };
 
 /// Number and unit; a unit is one symbol or symbol/symbol. A lone number has no dimension, "%" is a hundredth.
