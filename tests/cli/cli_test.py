@@ -1,0 +1,320 @@
+"""The program as users run it: exit codes, messages, answers, files."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from program import PLANS, PROGRAM, ROOT, SMALL_PLAN, commands, options_of, run
+
+FEW_TRIALS = ("--trials", "20")
+
+
+class Folder(unittest.TestCase):
+    """A folder of its own for each test."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="windtunnel-cli-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def assert_done(self, process, code=0):
+        self.assertEqual(process.returncode, code, f"{process.args}\n{process.stdout}\n{process.stderr}")
+        return process
+
+
+class Usage(Folder):
+    def test_without_a_command_the_overview_is_printed_and_the_code_is_2(self):
+        process = self.assert_done(run(), 2)
+        self.assertIn("Commands:", process.stdout)
+
+    def test_help_of_each_command_names_options_with_defaults(self):
+        names = commands()
+        self.assertGreaterEqual(set(names), {"check", "train", "search", "avail", "rehearse", "validate", "import",
+                                             "gather", "compare", "show", "list"})
+        for name in names:
+            process = self.assert_done(run(name, "--help"))
+            self.assertTrue(process.stdout.startswith(f"Usage: windtunnel {name}"), name)
+            self.assertEqual(process.stderr, "", name)
+
+    def test_a_misspelt_command_names_the_nearest(self):
+        process = self.assert_done(run("serach", SMALL_PLAN), 2)
+        self.assertIn("serach", process.stderr)
+        self.assertIn("search", process.stderr)
+        self.assertEqual(process.stdout, "")
+
+    def test_a_misspelt_option_of_any_command_stops_before_work(self):
+        """UC-070: exit code, name of the option, nearest known one."""
+        for name in commands():
+            for option in options_of(name):
+                wrong = f"--{option}x"
+                process = self.assert_done(run(name, wrong, "no-such-file"), 2)
+                self.assertIn(wrong, process.stderr)
+                self.assertIn(f"--{option}", process.stderr.replace(wrong, ""))
+                self.assertEqual(process.stdout, "")
+
+    def test_version_names_program_compiler_mpi_and_hdf5(self):
+        text = self.assert_done(run("--version")).stdout
+        for word in ("windtunnel ", "git ", "compiler ", "MPI", "HDF5"):
+            self.assertIn(word, text)
+
+    def test_a_missing_plan_and_a_folder_for_a_plan_are_findings(self):
+        for name in ("check", "train", "search", "avail", "rehearse"):
+            for path in (self.path("absent.toml"), self.folder):
+                process = self.assert_done(run(name, path), 2)
+                self.assertIn(path, process.stderr)
+
+    def test_numbers_out_of_range_are_findings(self):
+        for words in (("avail", SMALL_PLAN, "--trials", "-1"), ("avail", SMALL_PLAN, "--trials", "1e6"),
+                      ("avail", SMALL_PLAN, "--half-width", "nan"), ("avail", SMALL_PLAN, "--half-width", "-1%"),
+                      ("search", SMALL_PLAN, "--top", "0"), ("search", SMALL_PLAN, "--threads", "0"),
+                      ("search", SMALL_PLAN, "-o", "x.h5", "--part", "4/4"), ("search", SMALL_PLAN, "--part", "0/2"),
+                      ("search", SMALL_PLAN, "--store", "some"), ("train", SMALL_PLAN, "--seed", "x"),
+                      ("train", SMALL_PLAN, "--log-level", "loud"), ("train", SMALL_PLAN, "--set", "nonsense")):
+            process = self.assert_done(run(*words, folder=self.folder), 2)
+            self.assertIn("error", process.stderr)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_an_unknown_key_of_set_names_the_nearest(self):
+        process = self.assert_done(run("check", SMALL_PLAN, "--set", "train.layout.tensor_paralel=4"), 2)
+        self.assertIn("tensor_parallel", process.stderr)
+
+
+class Plans(Folder):
+    def test_six_plans_are_shipped(self):
+        self.assertGreaterEqual(len(PLANS), 6)
+
+    def test_every_plan_checks(self):
+        for plan in PLANS:
+            process = self.assert_done(run("check", plan))
+            self.assertIn("groups", process.stdout)
+            self.assertIn("split", process.stdout)
+            document = json.loads(self.assert_done(run("check", plan, "--json")).stdout)
+            layout = document["layout"]
+            self.assertEqual(layout["tp"] * layout["cp"] * layout["dp"] * layout["pp"], layout["cards"])
+            self.assertEqual(layout["etp"] * layout["ep"] * layout["edp"] * layout["pp"], layout["cards"])
+            layers = sum(chunk["dense_layers"] + chunk["moe_layers"] for chunk in document["split"])
+            self.assertEqual(layers, document["model"]["layers"])
+
+    def test_every_plan_trains_and_parts_sum_to_the_step(self):
+        for plan in PLANS:
+            document = json.loads(self.assert_done(run("train", plan, "--json", "--quiet")).stdout)
+            total = sum(document["parts_s"].values())
+            self.assertAlmostEqual(total / document["step_time_s"], 1.0, places=9, msg=plan)
+            self.assertTrue(0.0 < document["mfu"] < 1.0, plan)
+
+    def test_every_plan_has_a_useful_time(self):
+        for plan in PLANS:
+            process = self.assert_done(run("avail", plan, *FEW_TRIALS, "--json", "--quiet"))
+            json.loads(process.stdout)
+
+
+class Answers(Folder):
+    def test_set_changes_the_answer(self):
+        first = json.loads(self.assert_done(run("train", SMALL_PLAN, "--json")).stdout)
+        other = json.loads(self.assert_done(run("train", SMALL_PLAN, "--json", "--set",
+                                                "train.published.recompute=full" if first.get("recompute") != "full"
+                                                else "train.published.recompute=selective")).stdout)
+        self.assertNotEqual(first["step_time_s"], other["step_time_s"])
+
+    def test_the_timeline_is_a_trace_event_file(self):
+        timeline = self.path("step.json")
+        answer = json.loads(self.assert_done(run("train", SMALL_PLAN, "--timeline", timeline, "--json")).stdout)
+        with open(timeline, encoding="utf-8") as file:
+            events = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
+        self.assertGreater(len(events), 100)
+        last = max(event["ts"] + event["dur"] for event in events)
+        self.assertAlmostEqual(last * 1e-6 / answer["step_time_s"], 1.0, places=6)
+
+    def test_a_layout_that_cannot_work_is_code_3_with_the_reason(self):
+        process = run("train", SMALL_PLAN, "--set", "train.published.micro_batch_size=512",
+                      "--set", "train.published.recompute=none")
+        self.assertIn(process.returncode, (2, 3), process.stderr)
+        self.assertRegex(process.stdout + process.stderr, r"memory|multiple|divis")
+
+    def test_search_prints_its_best_and_counts_every_design(self):
+        document = json.loads(self.assert_done(run("search", SMALL_PLAN, "--top", "3", "--json", "--quiet")).stdout)
+        self.assertEqual(sum(document["verdicts"].values()), document["num_designs"])
+        self.assertLessEqual(len(document["best"]), 3)
+
+    def test_an_imported_model_reads_back(self):
+        config = self.path("config.json")
+        with open(config, "w", encoding="utf-8") as file:
+            json.dump({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096,
+                       "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+                       "intermediate_size": 14336, "vocab_size": 128256, "hidden_act": "silu",
+                       "tie_word_embeddings": False, "max_position_embeddings": 8192}, file)
+        model = self.path("model.toml")
+        self.assert_done(run("import", "hf", config, "-o", model))
+        self.assert_done(run("import", "hf", config, "-o", model), 2)      # does not overwrite
+        self.assertIn("num_kv_heads = 8", open(model, encoding="utf-8").read())
+        again = run("import", "hf", config)
+        self.assertEqual(again.stdout, open(model, encoding="utf-8").read())
+
+    def test_the_shipped_inputs_are_listed(self):
+        listed = self.assert_done(run("list", "plans", environment={"WINDTUNNEL_INPUTS": os.path.join(ROOT, "inputs")}))
+        self.assertEqual(sorted(listed.stdout.split()), PLANS)
+        wrong = self.assert_done(run("list", "plan", environment={"WINDTUNNEL_INPUTS": os.path.join(ROOT, "inputs")}), 2)
+        self.assertIn("plans", wrong.stderr)
+
+
+class Outputs(Folder):
+    def test_a_result_file_is_written_shown_and_not_overwritten(self):
+        result = self.path("a.h5")
+        self.assert_done(run("avail", SMALL_PLAN, *FEW_TRIALS, "-o", result))
+        self.assertEqual(os.listdir(self.folder), ["a.h5"])
+        self.assertIn("made by:", self.assert_done(run("show", result)).stdout)
+        document = json.loads(self.assert_done(run("show", result, "--json", "--top", "2")).stdout)
+        self.assertTrue(document["complete"])
+        self.assertTrue(all(len(table["rows"]) <= 2 for table in document["tables"].values()))
+        again = run("avail", SMALL_PLAN, *FEW_TRIALS, "-o", result)
+        self.assertIn(again.returncode, (1, 2))
+        self.assertIn("--overwrite", again.stderr)
+        self.assert_done(run("avail", SMALL_PLAN, *FEW_TRIALS, "-o", result, "--overwrite"))
+        self.assert_done(run("avail", SMALL_PLAN, *FEW_TRIALS, "-o", result, "--resume"))
+
+    def test_two_results_are_compared(self):
+        a, b = self.path("a.h5"), self.path("b.h5")
+        self.assert_done(run("avail", SMALL_PLAN, *FEW_TRIALS, "-o", a))
+        self.assert_done(run("avail", SMALL_PLAN, *FEW_TRIALS, "--seed", "9", "-o", b))
+        self.assertIn("equal numbers", self.assert_done(run("compare", a, a)).stdout)
+        document = json.loads(self.assert_done(run("compare", a, b, "--json")).stdout)
+        self.assertTrue(any("seed" in line for line in document["differing_inputs"]))
+        self.assertGreater(len(document["differences"]), 0)
+
+    def test_parts_are_gathered_into_the_undivided_result(self):
+        parts = [self.path(f"part{i}.h5") for i in range(2)]
+        for i, part in enumerate(parts):
+            self.assertIn(run("search", SMALL_PLAN, "-o", part, "--part", f"{i}/2").returncode, (0, 75))
+        journals = [part + ".journal" for part in parts]
+        whole, gathered = self.path("whole.h5"), self.path("gathered.h5")
+        self.assert_done(run("gather", *journals, "-o", gathered))
+        self.assert_done(run("search", SMALL_PLAN, "-o", whole))
+        document = json.loads(self.assert_done(run("compare", whole, gathered, "--json")).stdout)
+        self.assertEqual(document["differences"], [])
+        partial = self.path("partial.h5")
+        self.assert_done(run("gather", journals[0], "-o", partial), 75)
+
+    def test_dry_run_computes_and_writes_nothing(self):
+        for name in ("search", "avail", "rehearse"):
+            process = self.assert_done(run(name, SMALL_PLAN, "--dry-run", "-o", self.path("x.h5")))
+            self.assertIn("groups", process.stdout)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_place_that_cannot_be_written_is_an_error_before_the_work(self):
+        process = run("avail", SMALL_PLAN, *FEW_TRIALS, "-o", self.path("absent/x.h5"))
+        self.assertIn(process.returncode, (1, 2))
+        self.assertIn("absent", process.stderr)
+
+    def test_a_file_that_is_no_result_is_a_finding(self):
+        text = self.path("x.h5")
+        with open(text, "w", encoding="utf-8") as file:
+            file.write("not a result\n")
+        for words in (("show", text), ("show", self.path("absent.h5")), ("compare", text, text)):
+            process = self.assert_done(run(*words), 2)
+            self.assertIn(".h5", process.stderr)
+
+    def test_a_full_disk_behind_stdout_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            process = run("check", SMALL_PLAN, stdout=full)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn("standard output", process.stderr)
+
+    def test_a_closed_pipe_behind_stdout_is_quiet_and_the_file_is_written(self):
+        result = self.path("a.h5")
+        command = f"'{PROGRAM}' avail '{SMALL_PLAN}' --trials 20 --quiet -o '{result}' | true; exit ${{PIPESTATUS[0]}}"
+        process = subprocess.run(["bash", "-c", command], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        self.assertEqual((process.returncode, process.stderr), (0, ""))
+        self.assertTrue(os.path.exists(result))
+
+    def test_quiet_leaves_stderr_empty_and_data_goes_to_stdout_only(self):
+        process = self.assert_done(run("search", SMALL_PLAN, "--quiet"))
+        self.assertEqual(process.stderr, "")
+        loud = self.assert_done(run("search", SMALL_PLAN))
+        self.assertEqual(loud.stdout, process.stdout)
+
+
+class Ranks(Folder):
+    def test_several_ranks_print_once_and_the_same(self):
+        alone = self.assert_done(run("avail", SMALL_PLAN, *FEW_TRIALS, "--quiet"))
+        shared = self.assert_done(run("avail", SMALL_PLAN, *FEW_TRIALS, "--quiet", ranks=2))
+        self.assertEqual(alone.stdout, shared.stdout)
+
+    def test_wrong_input_is_reported_once_with_code_2(self):
+        process = run("train", self.path("absent.toml"), ranks=2)
+        self.assertEqual(process.returncode, 2)
+        self.assertEqual(process.stderr.count("absent.toml:") + process.stderr.count("absent.toml\""), 1, process.stderr)
+
+    def test_a_batch_log_has_no_control_characters(self):
+        process = self.assert_done(run("search", SMALL_PLAN, ranks=2))
+        self.assertIsNone(re.search(r"[\x00-\x08\x0b-\x1f]", process.stderr))
+
+
+class Readme(Folder):
+    def setUp(self):
+        super().setUp()
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            self.text = file.read()
+
+    def test_every_option_that_it_names_exists(self):
+        snippets = re.findall(r"(?:windtunnel|\$windtunnel) (\w+)([^`\n#|]*)", self.text)
+        self.assertGreater(len(snippets), 12)
+        known = {name: set(options_of(name)) for name in commands()}
+        for name, rest in snippets:
+            if name not in known:
+                continue
+            for option in re.findall(r"--([\w-]+)", rest):
+                self.assertIn(option, known[name], f"windtunnel {name} --{option}")
+
+    def test_every_file_that_it_names_exists(self):
+        for target in re.findall(r"\]\(([^)#]+)\)", self.text):
+            if "://" not in target:
+                self.assertTrue(os.path.exists(os.path.join(ROOT, target)), target)
+
+    def test_the_commands_of_its_example_run(self):
+        lines = [line for line in self.text.splitlines() if line.startswith("$windtunnel ") and "inputs/plans" in line]
+        self.assertEqual(len(lines), 3)
+        for line in lines:
+            self.assert_done(run(*line.split()[1:], folder=ROOT))
+
+
+class Analysis(Folder):
+    def analysis(self, *words):
+        environment = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "analysis"), "MPLBACKEND": "Agg",
+                       "MPLCONFIGDIR": self.path("matplotlib")}
+        python = os.environ.get("PYTHON", "/usr/bin/python3")
+        return subprocess.run([python, *words], capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL)
+
+    def test_a_result_file_becomes_tables_with_units(self):
+        result = self.path("a.h5")
+        self.assert_done(run("avail", SMALL_PLAN, *FEW_TRIALS, "-o", result))
+        code = ("import sys, windtunnel_results as w; r = w.read(sys.argv[1]); assert r.complete; assert r.tables; "
+                "assert all(u for t in r.tables.values() for u in t.attrs['units'].values()); print(len(r.tables))")
+        process = self.analysis("-c", code, result)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertGreater(int(process.stdout), 0)
+
+    def test_three_plots_of_a_rehearsal(self):
+        result = self.path("r.h5")
+        self.assert_done(run("rehearse", SMALL_PLAN, *FEW_TRIALS, "-o", result))
+        process = self.analysis("-m", "windtunnel_results", "plots", result, "--output", self.folder)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        for name in ("pareto_front", "memory_by_stage", "useful_time"):
+            for ending, start in ((".png", b"\x89PNG"), (".svg", b"<?xml")):
+                with open(self.path(name + ending), "rb") as file:
+                    self.assertTrue(file.read(5).startswith(start[:5]), name + ending)
+
+    def test_a_missing_package_is_named_with_its_remedy(self):
+        code = "import windtunnel_results.packages as p; p.need('no_such_package')"
+        process = self.analysis("-c", code)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn("no_such_package", process.stderr)
+        self.assertIn("pip install", process.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
