@@ -39,8 +39,10 @@ struct BlockCost {
     // Memory of one card
     double parameters = 0.0;            ///< held by the card and replicated over dp (x cp)
     double expert_parameters = 0.0;     ///< held by the card and replicated over edp only
+    double largest_weight = 0.0;        ///< elements of the largest weight (all local experts count as one)
     Bytes activations;                  ///< kept from forward to backward, one micro-batch
     Bytes recompute_peak;               ///< extra while one block is recomputed and run backward
+    Bytes logits;                       ///< head: logits and softmax of one micro-batch
 };
 
 struct UnitCosts {
