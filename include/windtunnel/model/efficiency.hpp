@@ -2,7 +2,6 @@
 /// What a card and its software reach of the data sheet: the few free parameters of the time model. Each has a physical
 /// meaning, a unit and a bound; `inputs/calibrations/*.toml` holds fitted sets, with the rows that were used.
 #include <string>
-#include <vector>
 
 #include "windtunnel/base/quantity.hpp"
 
@@ -37,7 +36,6 @@ struct Efficiency {
     int fitted_min_cards = 0, fitted_max_cards = 0;
     int fitted_min_hidden = 0, fitted_max_hidden = 0;
     int fitted_min_sequence = 0, fitted_max_sequence = 0;
-    std::vector<std::string> fitted_rows;   ///< ids of the published rows that were used to fit
     /// Relative error of step time on rows that were not fitted: half-width of the 90 % interval, 0: unknown.
     double step_time_error_90 = 0.0;
 };
