@@ -11,8 +11,10 @@
 #include <limits>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "windtunnel/base/errors.hpp"
+#include "windtunnel/parallel/affinity.hpp"
 
 namespace windtunnel::parallel {
 namespace {
@@ -37,6 +39,19 @@ void check(int code, const char* call) {
     MPI_Error_string(code, text, &length);
     throw base::RunError{
         fmt::format("{} failed: {}; look at the launcher's messages and at the network of the nodes", call, text)};
+}
+
+/// Of the ranks on this host, those with the same affinity mask as this one.
+int count_ranks_on_same_cores(int rank) {
+    MPI_Comm host = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+    int size = 1;
+    check(MPI_Comm_size(host, &size), "MPI_Comm_size");
+    const std::uint64_t mine = std::hash<std::string>{}(core_list(cores_of_process()));
+    std::vector<std::uint64_t> masks(static_cast<std::size_t>(size));
+    check(MPI_Allgather(&mine, 1, MPI_UINT64_T, masks.data(), 1, MPI_UINT64_T, host), "MPI_Allgather");
+    check(MPI_Comm_free(&host), "MPI_Comm_free");
+    return static_cast<int>(std::count(masks.begin(), masks.end(), mine));
 }
 
 [[noreturn]] void throw_singletons(int processes) {
@@ -115,11 +130,7 @@ Communicator Communicator::start() {
         if (processes > 1 && (by_mpirun || environment("SLURM_STEP_NUM_TASKS") != nullptr)) throw_singletons(processes);
         return communicator;
     }
-    MPI_Comm host = MPI_COMM_NULL;
-    check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, communicator.rank_, MPI_INFO_NULL, &host),
-          "MPI_Comm_split_type");
-    check(MPI_Comm_size(host, &communicator.ranks_on_host_), "MPI_Comm_size");
-    MPI_Comm_free(&host);
+    communicator.ranks_on_same_cores_ = count_ranks_on_same_cores(communicator.rank_);
     return communicator;
 }
 

@@ -32,8 +32,8 @@ public:
     [[nodiscard]] int rank() const noexcept { return rank_; }
     [[nodiscard]] int size() const noexcept { return size_; }
     [[nodiscard]] bool is_root() const noexcept { return rank_ == 0; }
-    /// Ranks on this host; known from the start.
-    [[nodiscard]] int ranks_on_host() const noexcept { return ranks_on_host_; }
+    /// Ranks of this host that share this rank's cores, itself included.
+    [[nodiscard]] int ranks_on_same_cores() const noexcept { return ranks_on_same_cores_; }
 
     /// Returns when the receiver has taken it or MPI has copied it. Any length.
     void send(int destination, int tag, std::string_view bytes);
@@ -49,7 +49,7 @@ private:
     struct Mpi;
     int rank_ = 0;
     int size_ = 1;
-    int ranks_on_host_ = 1;
+    int ranks_on_same_cores_ = 1;
     std::unique_ptr<Mpi> mpi_;
 };
 
