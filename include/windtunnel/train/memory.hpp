@@ -8,9 +8,26 @@
 
 namespace windtunnel::train {
 
+/// What a card of the stage holds at its fullest moment.
+///
+/// Model:   weights 16 bit (and a narrow copy for products of 8 bit or less); gradients in gradient_precision; Adam states 12
+///          bytes a parameter (32-bit copy and two moments). ZeRO 1 shares out the states over dp x cp (experts: edp), ZeRO 2
+///          also the gradient buffer, while 16-bit gradients of the whole stage are held until they are reduced, ZeRO 3 also
+///          the weights, while two layers are gathered (with a pipeline: gathered weights and unreduced gradients stay).
+///          Activations: blocks of the chunks in flight under the schedule. Buffers: 16-bit results of the two largest weight
+///          gradients of a layer and the one of the head, plus what a block needs while it is recomputed and run backward;
+///          logits and the layers' part of that are not alive together, so buffers holds what goes beyond the logits.
+///          Reserve: runtime context and allocator loss (model/efficiency.hpp).
+/// Limits:  inputs of 8-bit products are held in 16 bit; no offload to the host.
+/// Source:  ZeRO: Rajbhandari et al., 2020, and DeepSpeed's memory estimator; activations: Korthikanti et al., 2022; in-flight
+///          counts: Narayanan et al., 2021; transients: fitted to no row, derived from SimuMax's measured B200 table.
 struct StageMemory {
     Bytes weights, gradients, optimizer, activations, logits, buffers, reserve;
-    [[nodiscard]] Bytes total() const noexcept;
+    [[nodiscard]] Bytes states() const noexcept { return weights + gradients + optimizer; }
+    /// What an allocator reports as its peak: without context and loss.
+    [[nodiscard]] Bytes allocated() const noexcept { return states() + activations + logits + buffers; }
+    /// What the device reports as used.
+    [[nodiscard]] Bytes total() const noexcept { return allocated() + reserve; }
 };
 
 /// Per pipeline rank. Activations by the schedule's depth: the number of micro-batches that a chunk holds at once.

@@ -1,6 +1,8 @@
 #pragma once
 /// The rules between values: does a layout make sense at all, before memory and time? The arithmetic and its texts
 /// stand in model/layout_rules.hpp (LayoutRules::first_broken, detail); this header gives them to a Job.
+#include <vector>
+
 #include "windtunnel/model/layout.hpp"
 #include "windtunnel/model/verdict.hpp"
 #include "windtunnel/train/job.hpp"
@@ -24,5 +26,9 @@ struct ChunkLoad {
     int mtp_layers = 0;
 };
 [[nodiscard]] std::vector<ChunkLoad> pipeline_split(const model::Transformer& transformer, const model::Layout& layout);
+
+
+/// One entry of it, without the vector: O(1), explicit_chunks O(index).
+[[nodiscard]] ChunkLoad chunk_load(const model::Transformer& transformer, const model::Layout& layout, int index) noexcept;
 
 }  // namespace windtunnel::train

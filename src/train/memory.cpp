@@ -1,0 +1,127 @@
+#include "windtunnel/train/memory.hpp"
+
+#include <algorithm>
+
+#include "windtunnel/train/schedule.hpp"
+
+namespace windtunnel::train {
+namespace {
+
+/// What of job and layout every stage shares.
+struct Shared {
+    const Job& job;
+    const model::Layout& layout;
+    const UnitCosts& costs;
+    Pipeline pipeline;
+    double ranks = 1.0, expert_ranks = 1.0;  ///< over which optimizer states are shared out
+    double gradient_bytes = 4.0, weight_bytes = 2.0;
+};
+
+Shared shared(const Job& job, const model::Layout& layout, const UnitCosts& costs) noexcept {
+    Shared values{job, layout, costs, pipeline_of(layout)};
+    values.ranks = double(layout.data_parallel()) * layout.context_parallel;
+    values.expert_ranks = std::max(1, layout.expert_data_parallel());
+    values.gradient_bytes = model::bytes_per_element(job.gradient_precision);
+    // Products of 8 bit or less keep a narrow copy of each weight over the micro-batches of a step.
+    const double element = model::bytes_per_element(job.precision);
+    values.weight_bytes = element < 2.0 ? 2.0 + element : 2.0;
+    return values;
+}
+
+/// Micro-batches of chunk `chunk` of a rank that are in flight after its warm-up.
+std::int64_t in_flight_of_chunk(const Pipeline& pipeline, std::int64_t in_flight, int chunk) noexcept {
+    if (pipeline.num_chunks == 1) return in_flight;
+    if (pipeline.schedule == model::PipelineSchedule::gpipe) return pipeline.num_micro_batches;
+    const std::int64_t p = pipeline.num_ranks, round = p * pipeline.num_chunks;
+    const std::int64_t rest = in_flight % round;
+    return in_flight / round * p + std::clamp<std::int64_t>(rest - chunk * p, 0, p);
+}
+
+/// Sums over the blocks of a stage.
+struct StageSums {
+    double parameters = 0.0, expert_parameters = 0.0;
+    double largest_weight = 0.0, head_weight = 0.0, largest_block = 0.0;
+    Bytes activations, logits, peak;
+
+    void add(const BlockCost& block, double count, double in_flight) noexcept {
+        if (count <= 0.0) return;
+        parameters += count * block.parameters;
+        expert_parameters += count * block.expert_parameters;
+        activations += block.activations * (count * in_flight);
+        peak = std::max(peak, block.recompute_peak);
+        largest_block = std::max(largest_block, block.parameters + block.expert_parameters);
+    }
+};
+
+StageSums stage_sums(const Shared& s, int stage) noexcept {
+    StageSums sums;
+    const std::int64_t in_flight = num_in_flight(s.pipeline, stage);
+    for (int chunk = 0; chunk < s.layout.virtual_pipeline; ++chunk) {
+        const int index = chunk * s.layout.pipeline_parallel + stage;
+        const ChunkLoad load = chunk_load(s.job.transformer, s.layout, index);
+        const double held = static_cast<double>(in_flight_of_chunk(s.pipeline, in_flight, chunk));
+        sums.add(s.costs.dense_layer, load.dense_layers, held);
+        sums.add(s.costs.moe_layer, load.moe_layers, held);
+        sums.add(s.costs.embedding, load.embedding ? 1.0 : 0.0, held);
+        sums.add(s.costs.head, load.head ? 1.0 : 0.0, held);
+        sums.add(s.costs.mtp, load.mtp_layers, held);
+        if (load.dense_layers > 0)
+            sums.largest_weight = std::max(sums.largest_weight, s.costs.dense_layer.largest_weight);
+        if (load.moe_layers > 0) sums.largest_weight = std::max(sums.largest_weight, s.costs.moe_layer.largest_weight);
+        if (load.mtp_layers > 0) sums.largest_weight = std::max(sums.largest_weight, s.costs.mtp.largest_weight);
+        if (load.head) sums.head_weight = s.costs.head.largest_weight;
+        // Backward follows the loss at once, except where every micro-batch runs forward first.
+        const double losses = s.layout.schedule == model::PipelineSchedule::gpipe ? held : 1.0;
+        if (load.head) sums.logits += s.costs.head.logits * losses;
+        sums.logits += s.costs.mtp.logits * (losses * load.mtp_layers);
+    }
+    return sums;
+}
+
+StageMemory one_stage(const Shared& s, int stage) noexcept {
+    const StageSums sums = stage_sums(s, stage);
+    const int level = s.layout.optimizer_sharding;
+    const double all = sums.parameters + sums.expert_parameters;
+    const double shard = sums.parameters / s.ranks + sums.expert_parameters / s.expert_ranks;
+    StageMemory memory;
+    memory.optimizer = Bytes{12.0 * (level >= 1 ? shard : all)};
+    memory.weights = Bytes{s.weight_bytes * (level >= 3 ? shard : all)};
+    memory.gradients = Bytes{s.gradient_bytes * (level >= 2 ? shard : all)};
+    if (level == 2) memory.gradients += Bytes{2.0 * all};
+    memory.activations = sums.activations;
+    memory.logits = sums.logits;
+    const Bytes in_layers = Bytes{2.0 * 2.0 * sums.largest_weight} + sums.peak;
+    memory.buffers = Bytes{2.0 * sums.head_weight} + std::max(Bytes{0.0}, in_layers - sums.logits);
+    if (level >= 3)
+        memory.buffers +=
+            s.layout.pipeline_parallel > 1 ? Bytes{6.0 * all} : Bytes{2.0 * (2.0 + 1.0) * sums.largest_block};
+    const model::Efficiency& e = s.job.efficiency;
+    memory.reserve = e.memory_context + e.memory_fragmentation * memory.allocated();
+    return memory;
+}
+
+}  // namespace
+
+std::vector<StageMemory> stage_memory(const Job& job, const model::Layout& layout, const UnitCosts& costs) {
+    const Shared values = shared(job, layout, costs);
+    std::vector<StageMemory> stages;
+    stages.reserve(static_cast<std::size_t>(layout.pipeline_parallel));
+    for (int stage = 0; stage < layout.pipeline_parallel; ++stage) stages.push_back(one_stage(values, stage));
+    return stages;
+}
+
+FullestStage fullest_stage(const Job& job, const model::Layout& layout, const UnitCosts& costs) {
+    const Shared values = shared(job, layout, costs);
+    FullestStage fullest;
+    for (int stage = 0; stage < layout.pipeline_parallel; ++stage) {
+        const Bytes total = one_stage(values, stage).total();
+        if (total > fullest.total) fullest = {stage, total};
+    }
+    return fullest;
+}
+
+Bytes usable_memory(const Job& job) noexcept {
+    return job.cluster.accelerator.memory * (1.0 - job.reserve_fraction);
+}
+
+}  // namespace windtunnel::train
