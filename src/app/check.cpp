@@ -1,7 +1,5 @@
 #include "windtunnel/app/commands.hpp"
-#include "windtunnel/report/plan_summary.hpp"
-#include "windtunnel/train/job.hpp"
-#include "windtunnel/train/rules.hpp"
+#include "windtunnel/app/plan_facts.hpp"
 
 namespace windtunnel::app {
 
@@ -12,17 +10,6 @@ Command check_command() {
             1,
             1,
             together({plan_options(), print_options()})};
-}
-
-report::PlanFacts plan_facts(const model::Plan& plan) {
-    report::PlanFacts facts;
-    if (plan.training && plan.training->published) {
-        const train::Job job = train::job_of(plan);
-        facts.layout = plan.training->published;
-        facts.rules = train::rule_verdict(job, *facts.layout);
-        if (facts.rules.feasible()) facts.split = train::pipeline_split(plan.transformer, *facts.layout);
-    }
-    return facts;
 }
 
 ExitCode run_check(const Arguments& arguments, Context& context) {

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <new>
+#include <system_error>
+
 #include "windtunnel/app/build_info.hpp"
 #include "windtunnel/base/errors.hpp"
 #include "windtunnel/base/nearest.hpp"
@@ -35,53 +39,70 @@ LogLevel level_of(const Arguments& arguments) {
                       "error, warning, info or debug");
 }
 
-ExitCode run_subcommand(const Subcommand& subcommand, const std::vector<std::string>& words, std::ostream& out,
-                        Log& log) {
-    const Arguments arguments = parse(subcommand.command, {words.begin() + 1, words.end()});
-    if (arguments.has("help")) {
-        out << help(subcommand.command);
-        return ExitCode::done;
-    }
-    log.set_level(level_of(arguments));
-    Context context{out, log, words, !arguments.has("quiet") && !arguments.has("no-progress")};
-    return subcommand.run(arguments, context);
-}
-
-ExitCode dispatch(const std::vector<std::string>& words, std::ostream& out, Log& log) {
+ExitCode dispatch(const std::vector<std::string>& words, Context& context) {
     const std::string first = words.empty() ? "--help" : words[0];
     if (first == "--help" || first == "-h" || first == "help") {
-        out << overview();
+        context.out << overview();
         return words.empty() ? ExitCode::wrong_input : ExitCode::done;
     }
     if (first == "--version") {
-        out << version_text();
+        context.out << version_text();
         return ExitCode::done;
     }
-    std::vector<std::string> names;
-    for (const Subcommand& subcommand : subcommands()) {
-        if (subcommand.command.name == first) return run_subcommand(subcommand, words, out, log);
-        names.push_back(subcommand.command.name);
-    }
+    if (const auto subcommand = find_subcommand(first)) return run_subcommand(*subcommand, words, context);
     const bool option = first.starts_with('-');
+    std::vector<std::string> names;
     if (option) names = {"--help", "--version"};
+    for (const Subcommand& subcommand : subcommands()) {
+        if (!option) names.push_back(subcommand.command.name);
+    }
     throw_usage_error(first, option ? "unknown option of windtunnel" : "unknown command",
                       base::nearest_name(first, names) + " perhaps; windtunnel --help names all commands");
 }
 
+/// What lies behind stdout may be full, or nobody may listen any more: the second is no error.
+ExitCode after_output(std::ostream& out, std::ostream& err, ExitCode code) {
+    if (out.rdbuf() == nullptr) return code;  // a rank that prints nothing
+    errno = 0;
+    out.flush();
+    if (out.good() || errno == EPIPE) return code;
+    err << "error: cannot write to standard output: " << std::generic_category().message(errno) << std::endl;
+    return ExitCode::failed;
+}
+
 }  // namespace
 
-ExitCode run_command_line(const std::vector<std::string>& words, std::ostream& out, std::ostream& err) {
+std::optional<Subcommand> find_subcommand(const std::string& name) {
+    for (const Subcommand& subcommand : subcommands()) {
+        if (subcommand.command.name == name) return subcommand;
+    }
+    return std::nullopt;
+}
+
+ExitCode run_subcommand(const Subcommand& subcommand, const std::vector<std::string>& words, Context& context) {
+    const Arguments arguments = parse(subcommand.command, {words.begin() + 1, words.end()});
+    if (arguments.has("help")) {
+        context.out << help(subcommand.command);
+        return ExitCode::done;
+    }
+    context.log.set_level(level_of(arguments));
+    context.progress_allowed = !arguments.has("quiet") && !arguments.has("no-progress");
+    context.words = words;
+    if (subcommand.ranks == Subcommand::Ranks::root && !context.communicator.is_root()) return ExitCode::done;
+    return subcommand.run(arguments, context);
+}
+
+ExitCode run_command_line(const std::vector<std::string>& words, std::ostream& out, std::ostream& err,
+                          parallel::Communicator& communicator) {
     Log log{err, LogLevel::info};
+    Context context{out, log, communicator};
     try {
-        return dispatch(words, out, log);
+        return after_output(out, err, dispatch(words, context));
     } catch (const base::InputError& error) {
         err << error.what() << std::endl;
         return ExitCode::wrong_input;
-    } catch (const base::RunError& error) {
-        err << "error: " << error.what() << std::endl;
-        return ExitCode::failed;
     } catch (const std::bad_alloc&) {
-        err << "error: out of memory; use more ranks on other nodes, or a smaller plan" << std::endl;
+        err << "error: out of memory; use a smaller plan, or a machine with more memory" << std::endl;
         return ExitCode::failed;
     } catch (const std::exception& error) {
         err << "error: " << error.what() << std::endl;

@@ -3,11 +3,10 @@
 namespace windtunnel::app {
 
 std::vector<Subcommand> subcommands() {
-    return {{check_command(), run_check},
-            {import_command(), run_import},
-            {compare_command(), run_compare},
-            {show_command(), run_show},
-            {list_command(), run_list}};
+    using enum Subcommand::Ranks;
+    return {{check_command(), root, run_check},  {import_command(), root, run_import},
+            {gather_command(), all, run_gather}, {compare_command(), root, run_compare},
+            {show_command(), root, run_show},    {list_command(), root, run_list}};
 }
 
 }  // namespace windtunnel::app

@@ -11,12 +11,22 @@ namespace windtunnel::app {
 [[nodiscard]] Command compare_command();
 [[nodiscard]] Command list_command();
 [[nodiscard]] Command import_command();
+[[nodiscard]] Command gather_command();
+[[nodiscard]] Command search_command();
+[[nodiscard]] Command avail_command();
+[[nodiscard]] Command rehearse_command();
+[[nodiscard]] Command validate_command();
 
 [[nodiscard]] ExitCode run_check(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_train(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_show(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_compare(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_list(const Arguments& arguments, Context& context);
+[[nodiscard]] ExitCode run_gather(const Arguments& arguments, Context& context);
+[[nodiscard]] ExitCode run_search(const Arguments& arguments, Context& context);
+[[nodiscard]] ExitCode run_avail(const Arguments& arguments, Context& context);
+[[nodiscard]] ExitCode run_rehearse(const Arguments& arguments, Context& context);
+[[nodiscard]] ExitCode run_validate(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_import(const Arguments& arguments, Context& context);
 
 }  // namespace windtunnel::app
