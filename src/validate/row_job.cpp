@@ -176,6 +176,8 @@ RowJob row_job(const PublishedRow& row, const Measurements& measurements) {
     const auto default_micro_batch = default_of(row, measurements, &RowDefaults::micro_batch_size);
     if (const std::string missing = missing_fields(row, default_micro_batch.has_value()); !missing.empty())
         return refuse("not printed: " + missing);
+    for (const model::UnsupportedModel& unsupported : measurements.unsupported)
+        if (row.model.starts_with(unsupported.model)) return refuse(unsupported.reason);
     if (row.phase == "lora") return refuse("LoRA: adapters are not modelled");
     const auto alias = measurements.aliases.find(row.accelerator);
     const std::string id = alias == measurements.aliases.end() ? row.accelerator : alias->second;
@@ -199,6 +201,9 @@ RowJob row_job(const PublishedRow& row, const Measurements& measurements) {
     job.precision = *precision;
     job.gradient_precision =
         default_of(row, measurements, &RowDefaults::gradient_precision).value_or(model::Precision::fp32);
+    if (*precision == model::Precision::fp16 &&
+        default_of(row, measurements, &RowDefaults::fp16_gradients).value_or(false))
+        job.gradient_precision = model::Precision::fp16;
     job.flash_attention = default_of(row, measurements, &RowDefaults::flash_attention).value_or(true);
 
     model::Layout& layout = result.layout;

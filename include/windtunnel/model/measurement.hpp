@@ -80,6 +80,7 @@ struct RowDefaults {
     std::optional<bool> biases;
     std::optional<std::string> pipeline_split;          ///< for layers that do not divide: slots, short_last
     std::optional<Precision> gradient_precision;
+    std::optional<bool> fp16_gradients;                 ///< rows in fp16 keep and exchange gradients in fp16
     std::optional<BytesPerSecond> scale_out;            ///< per card and direction, where the site differs from the data sheet
     std::optional<std::string> flops_definition;        ///< of printed TFLOP/s and MFU: hardware, full, causal
     std::optional<std::string> memory_kind;             ///< allocated, reserved, device, formula
@@ -90,6 +91,12 @@ struct WindowRule {
     std::string model;          ///< the row's model name begins with this
     int window = 0;             ///< tokens
     int every = 1;              ///< one layer of so many has the window
+};
+
+/// Models whose structure the printed dimensions do not describe.
+struct UnsupportedModel {
+    std::string model;          ///< the row's model name begins with this
+    std::string reason;
 };
 
 /// Which efficiencies stand for a row. The first rule that matches is taken; empty lists match all.
@@ -113,6 +120,7 @@ struct Measurements {
     std::map<std::string, RowDefaults> file_defaults;   ///< by PublishedRow::file
     std::map<std::string, RowDefaults> software_defaults;
     std::vector<WindowRule> windows;
+    std::vector<UnsupportedModel> unsupported;
     std::vector<CalibrationRule> calibrations;
     std::vector<FamilyLimit> limits;
 };
