@@ -1,9 +1,7 @@
-#include <fmt/format.h>
-
 #include <fstream>
 
 #include "windtunnel/app/commands.hpp"
-#include "windtunnel/base/errors.hpp"
+#include "windtunnel/app/write_file.hpp"
 #include "windtunnel/base/nearest.hpp"
 #include "windtunnel/input/read.hpp"
 #include "windtunnel/report/model_file.hpp"
@@ -34,11 +32,7 @@ ExitCode run_import(const Arguments& arguments, Context& context) {
     const std::string output = arguments.text("output");
     if (!arguments.has("overwrite") && std::ifstream{output}.good())
         throw_usage_error("--output", output + " exists", "another name, or --overwrite");
-    std::ofstream file{output, std::ios::binary | std::ios::trunc};
-    file << text;
-    file.close();
-    if (!file)
-        throw base::RunError{fmt::format("cannot write {}: check the folder, its rights and the free space", output)};
+    write_file(output, text);
     context.log.info(output + " written");
     return ExitCode::done;
 }

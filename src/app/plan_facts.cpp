@@ -1,5 +1,6 @@
 #include "windtunnel/app/plan_facts.hpp"
 
+#include "windtunnel/app/layout_of.hpp"
 #include "windtunnel/train/job.hpp"
 #include "windtunnel/train/rules.hpp"
 
@@ -7,9 +8,9 @@ namespace windtunnel::app {
 
 report::PlanFacts plan_facts(const model::Plan& plan) {
     report::PlanFacts facts;
-    if (plan.training && plan.training->published) {
+    if (has_one_layout(plan)) {
         const train::Job job = train::job_of(plan);
-        facts.layout = plan.training->published;
+        facts.layout = layout_of(plan, "check");
         facts.rules = train::rule_verdict(job, *facts.layout);
         if (facts.rules.feasible()) facts.split = train::pipeline_split(plan.transformer, *facts.layout);
     }
