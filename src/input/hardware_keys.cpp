@@ -105,7 +105,6 @@ std::vector<Key> calibration_keys() {
         {"fitted_max_hidden", integer, "0", "the same, upper end; 0: no range", "", bound},
         {"fitted_min_sequence", integer, "0", "range of the rows behind the fit: sequence length", "", bound},
         {"fitted_max_sequence", integer, "0", "the same, upper end; 0: no range", "", bound},
-        {"fitted_rows", text_list, "[]", "ids of the published rows that were used to fit"},
         {"step_time_error_90", number, "0", "half-width of the 90 % interval of step time on rows that were not fitted, relative; 0: unknown", "", {0, 10}},
     };
 }
