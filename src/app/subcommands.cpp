@@ -2,11 +2,19 @@
 
 namespace windtunnel::app {
 
+// clang-format off
 std::vector<Subcommand> subcommands() {
     using enum Subcommand::Ranks;
-    return {{check_command(), root, run_check},  {import_command(), root, run_import},
-            {gather_command(), all, run_gather}, {compare_command(), root, run_compare},
-            {show_command(), root, run_show},    {list_command(), root, run_list}};
+    return {
+        {check_command(), root, run_check},
+        {train_command(), root, run_train},
+        {import_command(), root, run_import},
+        {gather_command(), all, run_gather},
+        {compare_command(), root, run_compare},
+        {show_command(), root, run_show},
+        {list_command(), root, run_list},
+    };
 }
+// clang-format on
 
 }  // namespace windtunnel::app

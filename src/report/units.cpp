@@ -65,6 +65,8 @@ std::string human(Joules energy) {
 std::string human_count(double count) {
     constexpr double exact_below = 1e6;
     if (std::abs(count) < exact_below && count == std::floor(count)) return grouped(static_cast<std::int64_t>(count));
+    constexpr double whole_above = 1e3;
+    if (std::abs(count) < exact_below && std::abs(count) >= whole_above) return grouped(std::llround(count));
     return scaled(count, count_steps);
 }
 

@@ -24,6 +24,7 @@ TEST(HumanCount, IsExactBelowAMillion) {
     EXPECT_EQ(human_count(15360.0), "15,360");
     EXPECT_EQ(human_count(13.2e12), "13.2 T");
     EXPECT_EQ(human_count(0.5), "0.5");
+    EXPECT_EQ(human_count(138800.2), "138,800");
 }
 
 TEST(Grouped, SetsACommaEveryThreeDigits) {
