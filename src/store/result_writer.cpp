@@ -133,7 +133,7 @@ ResultWriter::Body::Open ResultWriter::Body::create(const std::string& root, con
     if (const auto faults = schema_faults(schema); !faults.empty())
         throw base::RunError{fmt::format("{}: the table schema is wrong: {}", path, faults.front())};
     Open open{schema, root + "/" + schema.path, {}, 0};
-    const Handle parents = object_properties(H5P_LINK_CREATE, path);
+    const Handle parents = checked(H5Pcreate(H5P_LINK_CREATE), H5Pclose, tried, path);
     checked(H5Pset_create_intermediate_group(parents.id(), 1), tried, path);
     const Handle properties = object_properties(H5P_GROUP_CREATE, path);
     const Handle group = checked(H5Gcreate2(file.id(), open.place.c_str(), parents.id(), properties.id(), H5P_DEFAULT),
