@@ -51,11 +51,11 @@ for place in proc dev dev/shm; do
     mounted=("$bare/root/$place" "${mounted[@]}")
 done
 
-git clone -q "$repository" "$bare/root/root/windtunnel"
+git clone -q "$repository" "$bare/root/srv/windtunnel"
 inside() {
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
         ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-        chroot "$bare/root" /bin/bash -c "cd /root/windtunnel && $1" </dev/null
+        chroot "$bare/root" /bin/bash -c "cd /srv/windtunnel && $1" </dev/null
 }
 
 echo "== jobs/quickstart.sh on a bare machine"
@@ -64,7 +64,7 @@ cat "$bare/answer.txt"
 grep -qi 'layout' "$bare/answer.txt"
 grep -qi 'time to' "$bare/answer.txt"
 for file in pangu-ultra-moe-718b-10k-a2.h5 pareto_front.png memory_by_stage.png useful_time.png; do
-    test -s "$bare/root/root/windtunnel/quickstart/$file" || { echo "missing: quickstart/$file" >&2; exit 1; }
+    test -s "$bare/root/srv/windtunnel/quickstart/$file" || { echo "missing: quickstart/$file" >&2; exit 1; }
 done
 
 echo "== tests/run.sh on a bare machine"
