@@ -227,6 +227,11 @@ RowJob row_job(const PublishedRow& row, const Measurements& measurements) {
         row.fsdp.value_or(false) && !row.zero
             ? 3
             : row.zero.value_or(default_of(row, measurements, &RowDefaults::optimizer_sharding).value_or(1));
+    if (layout.optimizer_sharding > 1 &&
+        layout.pipeline_parallel > 1) {  // what a pipeline gathers, it keeps for the step
+        layout.optimizer_sharding = 1;
+        result.assumed.emplace_back("zero");
+    }
     layout.sequence_parallel =
         row.sequence_parallel.value_or(default_of(row, measurements, &RowDefaults::sequence_parallel).value_or(true));
     const bool expert_tensor = default_of(row, measurements, &RowDefaults::expert_tensor_is_tensor).value_or(false);

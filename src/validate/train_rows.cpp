@@ -83,6 +83,8 @@ std::vector<RowResult> run_row(const PublishedRow& row, const Measurements& meas
     if (predicted.problem.empty()) {
         const train::UnitCosts costs = train::unit_costs(job.job, train::unit_key(job.layout));
         predicted.step = train::step_result(job.job, job.layout, costs);
+        if (!std::isfinite(predicted.step.step_time.value()))
+            predicted.problem = "the accelerator file lacks a rate that the layout needs";
         predicted.memory = predicted_memory(row, measurements, job, costs);
         predicted.fits = train::memory_verdict(job.job, job.layout, costs).feasible();
     }
