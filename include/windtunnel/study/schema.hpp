@@ -1,0 +1,37 @@
+#pragma once
+/// Every result table: one description for writer, reader, tests and the page docs/results.md.
+#include <string>
+#include <vector>
+
+#include "windtunnel/store/table.hpp"
+
+namespace windtunnel::study {
+
+[[nodiscard]] store::TableSchema search_best_schema();
+[[nodiscard]] store::TableSchema search_pareto_schema();
+[[nodiscard]] store::TableSchema search_verdicts_schema();
+[[nodiscard]] store::TableSchema search_margin_check_schema();
+[[nodiscard]] store::TableSchema search_designs_schema();  ///< bulk, with --store all
+
+[[nodiscard]] store::TableSchema train_summary_schema();
+[[nodiscard]] store::TableSchema train_parts_schema();
+[[nodiscard]] store::TableSchema train_memory_schema();
+
+/// `group`: "avail" or "rehearsal". `variants`: names of the failure variants, enum of the column `variant`.
+[[nodiscard]] store::TableSchema trials_summary_schema(const std::string& group,
+                                                       const std::vector<std::string>& variants);
+[[nodiscard]] store::TableSchema trials_quantiles_schema(const std::string& group,
+                                                         const std::vector<std::string>& variants);
+[[nodiscard]] store::TableSchema trials_causes_schema(const std::string& group,
+                                                      const std::vector<std::string>& variants);
+[[nodiscard]] store::TableSchema trials_phases_schema(const std::string& group,
+                                                      const std::vector<std::string>& variants);
+[[nodiscard]] store::TableSchema trials_job_schema(const std::string& group, const std::vector<std::string>& variants);
+
+[[nodiscard]] store::TableSchema validate_rows_schema();
+[[nodiscard]] store::TableSchema validate_families_schema();
+
+/// All of them, for the page.
+[[nodiscard]] std::vector<store::TableSchema> all_schemas();
+
+}  // namespace windtunnel::study

@@ -1,0 +1,114 @@
+#pragma once
+/// Monte Carlo trials of one job under each of its failure variants: what `avail` and `rehearse` share.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "windtunnel/avail/history.hpp"
+#include "windtunnel/base/moments.hpp"
+#include "windtunnel/base/quantile_sketch.hpp"
+#include "windtunnel/model/plan.hpp"
+#include "windtunnel/store/table.hpp"
+#include "windtunnel/study/study.hpp"
+
+namespace windtunnel::study {
+
+/// When enough trials have run. `trials` alone: exactly so many. With a half-width: at least `trials` (default one
+/// round), and until the 95 % interval of the mean useful share is narrow enough for every variant, at most
+/// `most_trials`.
+struct StopRule {
+    std::optional<std::int64_t> trials;
+    std::optional<double> relative_half_width;  ///< of the mean
+    std::optional<double> absolute_half_width;
+    static constexpr std::int64_t most_trials = 10'000'000;
+
+    [[nodiscard]] bool looks_at_results() const noexcept { return relative_half_width || absolute_half_width; }
+};
+
+/// Phases of the wall clock, in the order of avail::History.
+enum class WallPhase { useful, slowed, checkpoint, lost, recovery, waiting };
+inline constexpr int num_wall_phases = 6;
+[[nodiscard]] std::string to_text(WallPhase phase);
+
+/// Sums over the trials of one variant.
+struct VariantSums {
+    base::Moments wall_s;           ///< wall clock of a trial
+    base::Moments useful_share;     ///< useful time over wall clock
+    base::Moments available_share;  ///< neither recovering nor waiting
+    base::Moments stops;
+    base::Moments fewest_spares;
+    std::array<base::Moments, num_wall_phases> phase_s;
+    base::QuantileSketch wall_quantiles, share_quantiles;
+    std::vector<base::Moments> failures, time_lost_s;  ///< by failure class
+    std::uint64_t unfinished = 0;                      ///< trials that ended at the horizon or at their limit of events
+
+    void add(const avail::History& history);
+    void merge(const VariantSums& other);
+};
+
+/// Partial result and state alike: sums of every variant.
+struct TrialSums {
+    std::vector<VariantSums> variants;
+    void merge(const TrialSums& other);
+    void pack(base::Packer& packer) const;
+    [[nodiscard]] static TrialSums unpack(base::Unpacker& unpacker);
+};
+
+/// What people ask of one variant; intervals are 95 %.
+struct Estimate {
+    double mean = 0.0, standard_error = 0.0, low = 0.0, high = 0.0;
+};
+struct QuantileEstimate {
+    double fraction = 0.0, value = 0.0, low = 0.0, high = 0.0;
+};
+struct CauseAnswer {
+    std::string name;
+    Estimate failures;     ///< per trial
+    Estimate time_lost_s;  ///< per trial
+};
+struct VariantAnswer {
+    std::string name;  ///< "components" where the plan has component classes, "none" without failures
+    avail::JobOnCluster job;
+    std::uint64_t trials = 0, unfinished = 0;
+    Estimate wall_s, useful_share, available_share, stops;
+    double fewest_spares = 0.0;  ///< mean over trials
+    std::array<Estimate, num_wall_phases> phase_s;
+    std::vector<QuantileEstimate> wall_quantiles_s, share_quantiles;
+    std::vector<CauseAnswer> causes;
+    Seconds failure_free_s;  ///< wall clock without failures; NaN where only a horizon is given
+    bool half_width_reached = true;
+};
+
+/// The job of a plan: step time and size of one layout turned into a job for each variant. `fallback_horizon`: none.
+/// Throws base::InputError when the plan gives neither tokens nor a horizon.
+class TrialJobs {
+public:
+    TrialJobs(const model::Plan& plan, const model::Layout& layout, Seconds step_time);
+
+    [[nodiscard]] const std::vector<avail::JobOnCluster>& jobs() const noexcept { return jobs_; }
+    [[nodiscard]] TrialSums nothing() const;
+    /// Item i is trial i / variants of variant i % variants.
+    [[nodiscard]] TrialSums run(std::uint64_t seed, ItemRange items) const;
+
+private:
+    std::vector<avail::JobOnCluster> jobs_;
+};
+[[nodiscard]] std::vector<std::string> variant_names(const model::Plan& plan);
+/// Throws base::InputError unless the plan says when a trial ends and the rule makes sense.
+void check_trials(const model::Plan& plan, const StopRule& rule);
+
+/// The next round of trials after `trials_done` of each variant, empty when enough; `first_number`: of the first round.
+[[nodiscard]] std::optional<Round> next_trials(const StopRule& rule, const TrialSums& sums, std::size_t num_variants,
+                                               std::uint32_t phase, std::uint32_t number);
+[[nodiscard]] bool narrow_enough(const StopRule& rule, const TrialSums& sums);
+
+[[nodiscard]] std::vector<VariantAnswer> variant_answers(const std::vector<std::string>& names, const TrialJobs& jobs,
+                                                         const TrialSums& sums, const StopRule& rule);
+/// GROUP/summary, quantiles, causes, phases, job.
+[[nodiscard]] std::vector<store::Table> trial_tables(const std::string& group,
+                                                     const std::vector<VariantAnswer>& answers,
+                                                     const std::vector<std::string>& names);
+
+}  // namespace windtunnel::study

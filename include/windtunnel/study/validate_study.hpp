@@ -1,0 +1,53 @@
+#pragma once
+/// Published training rows: prediction beside measurement, an item each.
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "windtunnel/study/study.hpp"
+#include "windtunnel/validate/train_rows.hpp"
+
+namespace windtunnel::study {
+
+struct ValidateAnswer {
+    std::vector<validate::RowResult> rows;
+    std::vector<validate::FamilyError> families;
+    [[nodiscard]] bool within_limits() const noexcept {
+        for (const validate::FamilyError& family : families)
+            if (family.exceeds()) return false;
+        return true;
+    }
+};
+
+class ValidateStudy {
+public:
+    explicit ValidateStudy(model::Measurements measurements);
+
+    using Partial = std::vector<validate::RowResult>;
+    struct State {
+        std::vector<validate::RowResult> rows;
+        std::uint64_t blocks = 0;
+    };
+
+    [[nodiscard]] std::string identity() const { return identity_; }
+    [[nodiscard]] State start() const { return {}; }
+    [[nodiscard]] std::optional<Round> next_round(const State& state) const;
+    [[nodiscard]] std::string round_context(const State&, const Round&) const { return {}; }
+    [[nodiscard]] Partial evaluate(const Round& round, ItemRange items, std::string_view context) const;
+    void merge(Partial& partial, const Partial& other) const;
+    [[nodiscard]] std::string pack(const Partial& partial) const;
+    [[nodiscard]] Partial unpack(std::string_view bytes) const;
+    void absorb(State& state, const Round& round, std::uint64_t block, const Partial& partial) const;
+    [[nodiscard]] std::vector<store::Table> tables(const State& state) const;
+    [[nodiscard]] std::vector<store::TableSchema> bulk_tables() const { return {}; }
+    [[nodiscard]] std::vector<store::Table> bulk_rows(const Round&, const Partial&) const { return {}; }
+
+    [[nodiscard]] ValidateAnswer answer(const State& state) const;
+
+private:
+    std::shared_ptr<const model::Measurements> measurements_;
+    std::string identity_;
+};
+
+}  // namespace windtunnel::study
