@@ -84,7 +84,7 @@ std::vector<Key> calibration_keys() {
         {"version", text, "\"\"", "version of the set"},
         {"evidence", word, "\"assumed\"", "weakest tag of its numbers; every prediction carries it", "", {}, {"measured", "fitted", "assumed", "first_principles"}},
         {"gemm", number, "0.75", "plateau of a large matrix product, fraction of the dense peak", "", fraction},
-        {"gemm_half_size", number, "300", "length at which a matrix dimension loses half of the plateau's edge, elements", "", {0, 1e6}},
+        {"gemm_half_size", number, "128", "inner dimension of a product on a card at which half of the plateau is left, elements", "", {0, 1e6}},
         {"attention", number, "0.45", "causal flash attention at head size 128, fraction of the bf16 peak", "", fraction},
         {"grouped_gemm", number, "0.9", "grouped matrix product of the experts relative to a dense one", "", fraction},
         {"memory", number, "0.7", "fraction of the memory bandwidth that streaming operators reach", "", fraction},

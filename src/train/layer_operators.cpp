@@ -180,7 +180,7 @@ void add_experts(BlockBuilder& block, const Scope& scope) {
     block.grouped_product(local, {rows / local, inputs * width, h}, scope.card);
     add_activation(block, scope, rows, width);
     block.grouped_product(local, {rows / local, h, width}, scope.card);
-    block.keep(2.0 * bf16 * rows * h);  // input and output of the experts
+    block.keep(bf16 * rows * h);  // input of the experts; routing weights are applied before the second product
     block.expert_parameters(local * h * width * (inputs + 1.0));
     if (experts.shared_ffn > 0) add_ffn_products(block, scope, experts.shared_ffn);
     add_residual(block, scope);

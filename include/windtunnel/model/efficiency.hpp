@@ -16,7 +16,7 @@ struct Efficiency {
     Evidence evidence = Evidence::assumed;
 
     double gemm = 0.75;                 ///< plateau of a large matrix product, fraction of dense peak, (0, 1]
-    double gemm_half_size = 300.0;      ///< length at which a GEMM dimension (per card) loses half of the plateau's edge, elements, >= 0
+    double gemm_half_size = 128.0;      ///< inner dimension of a product (per card) at which half of the plateau is left, elements, >= 0
     double attention = 0.45;            ///< causal flash attention at head size 128, fraction of bf16 peak, (0, 1]
     double grouped_gemm = 0.9;          ///< grouped expert GEMM relative to a dense one, (0, 1]
     double memory = 0.70;               ///< fraction of the memory bandwidth that streaming operators reach, (0, 1]

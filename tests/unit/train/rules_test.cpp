@@ -1,0 +1,162 @@
+#include "windtunnel/train/rules.hpp"
+
+#include <gtest/gtest.h>
+
+#include "train_examples.hpp"
+
+namespace windtunnel::train {
+namespace {
+
+using model::VerdictReason;
+
+/// 64 cards: tp 8 x pp 2 x dp 4 of an 80-layer model; every rule holds.
+model::Layout good() {
+    return test::layout(64, 8, 2, 1, 64);
+}
+Job job() {
+    return test::job(test::llama3_70b(), test::a100(), 64, 4096);
+}
+Job moe_job() {
+    return test::job(test::deepseek_v2(4), test::a100(), 64, 4096);
+}
+
+TEST(BrokenRule, OfAGoodLayoutIsNone) {
+    EXPECT_EQ(broken_rule(job(), good()), VerdictReason::fits);
+    EXPECT_EQ(rule_verdict(job(), good()).detail, "");
+}
+
+struct BadLayout {
+    VerdictReason reason;
+    void (*spoil)(Job&, model::Layout&);
+};
+
+class EveryRule : public testing::TestWithParam<BadLayout> {};
+
+TEST_P(EveryRule, NamesTheSpoiltLayoutWithChoices) {
+    Job one = job();
+    model::Layout layout = good();
+    GetParam().spoil(one, layout);
+    EXPECT_EQ(broken_rule(one, layout), GetParam().reason) << rule_verdict(one, layout).detail;
+    EXPECT_EQ(rule_verdict(one, layout).reason, GetParam().reason);
+    EXPECT_NE(rule_verdict(one, layout).detail, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rules, EveryRule,
+    testing::Values(
+        BadLayout{VerdictReason::more_cards_than_cluster, [](Job&, model::Layout& l) { l.cards = 128; }},
+        BadLayout{VerdictReason::world_size_not_divisible, [](Job&, model::Layout& l) { l.pipeline_parallel = 5; }},
+        BadLayout{VerdictReason::expert_groups_not_divisible,
+                  [](Job& j, model::Layout& l) {
+                      j = moe_job();
+                      l.expert_parallel = 10;
+                  }},
+        BadLayout{VerdictReason::heads_not_divisible,
+                  [](Job& j, model::Layout&) { j.transformer.attention.num_heads = 60; }},
+        BadLayout{VerdictReason::kv_heads_not_divisible,
+                  [](Job& j, model::Layout&) { j.transformer.attention.num_kv_heads = 6; }},
+        BadLayout{VerdictReason::ffn_not_divisible, [](Job& j, model::Layout&) { j.transformer.ffn = 28668; }},
+        BadLayout{VerdictReason::experts_not_divisible,
+                  [](Job& j, model::Layout& l) {
+                      j = moe_job();
+                      l.expert_parallel = 32;
+                      j.transformer.experts->num_routed = 100;
+                  }},
+        BadLayout{VerdictReason::experts_without_moe, [](Job&, model::Layout& l) { l.expert_parallel = 4; }},
+        BadLayout{VerdictReason::vocabulary_not_divisible,
+                  [](Job& j, model::Layout&) { j.transformer.padded_vocabulary = 128260; }},
+        BadLayout{VerdictReason::layers_not_divisible, [](Job& j, model::Layout&) { j.transformer.num_layers = 81; }},
+        BadLayout{VerdictReason::virtual_stages_without_interleaving,
+                  [](Job&, model::Layout& l) { l.virtual_pipeline = 2; }},
+        BadLayout{VerdictReason::micro_batches_not_divisible,
+                  [](Job&, model::Layout& l) {
+                      l.virtual_pipeline = 2;
+                      l.schedule = model::PipelineSchedule::interleaved;
+                      l.global_batch_size = 4 * 7;  // 7 micro-batches over 2 ranks
+                  }},
+        BadLayout{VerdictReason::batch_not_divisible, [](Job&, model::Layout& l) { l.global_batch_size = 66; }},
+        BadLayout{VerdictReason::sequence_not_divisible, [](Job& j, model::Layout&) { j.sequence_length = 4097; }},
+        BadLayout{VerdictReason::sharding_not_supported, [](Job&, model::Layout& l) { l.optimizer_sharding = 2; }},
+        BadLayout{VerdictReason::precision_not_supported,
+                  [](Job& j, model::Layout&) { j.precision = model::Precision::fp8; }}),
+    [](const auto& instance) { return model::to_text(instance.param.reason); });
+
+int count_layers(const std::vector<ChunkLoad>& loads) {
+    int layers = 0;
+    for (const ChunkLoad& load : loads) layers += load.dense_layers + load.moe_layers;
+    return layers;
+}
+
+TEST(PipelineSplit, UniformGivesEachChunkTheSame) {
+    const auto loads = pipeline_split(test::llama3_70b(), good());
+    ASSERT_EQ(loads.size(), 2U);
+    EXPECT_EQ(loads[0].dense_layers, 40);
+    EXPECT_TRUE(loads[0].embedding);
+    EXPECT_FALSE(loads[0].head);
+    EXPECT_TRUE(loads[1].head);
+}
+
+// 126 layers + embedding + head = 128 slots over 8 x 8 chunks: two slots each.
+TEST(PipelineSplit, SlotsCountEmbeddingAndHead) {
+    model::Layout layout = test::layout(1024, 8, 8, 1, 1024);
+    layout.virtual_pipeline = 8;
+    layout.split.kind = model::SplitKind::slots;
+    const auto loads = pipeline_split(test::llama3_405b(), layout);
+    EXPECT_EQ(count_layers(loads), 126);
+    EXPECT_EQ(loads.front().dense_layers, 1);
+    EXPECT_EQ(loads[1].dense_layers, 2);
+    EXPECT_EQ(loads.back().dense_layers, 1);
+    EXPECT_TRUE(loads.back().head);
+}
+
+// 61 layers + embedding + MTP + head = 64 slots over 16 x 2 chunks: the last one holds MTP module and head only.
+TEST(PipelineSplit, SlotsCountMtpModules) {
+    model::Layout layout = test::layout(6144, 8, 16, 2, 15360);
+    layout.virtual_pipeline = 2;
+    layout.split.kind = model::SplitKind::slots;
+    const auto loads = pipeline_split(test::pangu_ultra_moe_718b(), layout);
+    ASSERT_EQ(loads.size(), 32U);
+    EXPECT_EQ(count_layers(loads), 61);
+    EXPECT_EQ(loads[0].dense_layers, 1);
+    EXPECT_EQ(loads[1].dense_layers, 2);
+    EXPECT_EQ(loads[2].moe_layers, 2);
+    EXPECT_EQ(loads[31].moe_layers, 0);
+    EXPECT_EQ(loads[31].mtp_layers, 1);
+    EXPECT_TRUE(loads[31].head);
+}
+
+// 78 layers over 12 stages: ceil 7, the last one has 78 - 77 = 1.
+TEST(PipelineSplit, ShortLastTakesTheRest) {
+    model::Layout layout = test::layout(96, 8, 12, 1, 12);
+    layout.split.kind = model::SplitKind::short_last;
+    const auto loads = pipeline_split(test::gpt(78, 13824, 96), layout);
+    EXPECT_EQ(loads[10].dense_layers, 7);
+    EXPECT_EQ(loads[11].dense_layers, 1);
+    EXPECT_EQ(count_layers(loads), 78);
+}
+
+TEST(PipelineSplit, ExplicitChunksAreTakenAsGiven) {
+    model::Layout layout = test::layout(4, 1, 4, 1, 4);
+    layout.split = {model::SplitKind::explicit_chunks, {1, 2, 1, 0}};
+    model::Transformer model = test::deepseek_v2(4);
+    const auto loads = pipeline_split(model, layout);
+    EXPECT_EQ(loads[0].dense_layers, 1);
+    EXPECT_EQ(loads[1].moe_layers, 2);
+    EXPECT_EQ(loads[3].moe_layers, 0);
+    EXPECT_TRUE(loads[3].head);
+}
+
+// Experts in every second layer behind two dense ones: layers 3, 5, 7 of 0..7.
+TEST(PipelineSplit, TellsDenseAndMoeLayersApart) {
+    model::Transformer model = test::deepseek_v2(8);
+    model.num_dense_layers = 2;
+    model.moe_layer_step = 2;
+    const auto loads = pipeline_split(model, test::layout(4, 1, 4, 1, 4));
+    EXPECT_EQ(loads[0].dense_layers, 2);
+    EXPECT_EQ(loads[1].moe_layers, 1);
+    EXPECT_EQ(loads[1].dense_layers, 1);
+    EXPECT_EQ(loads[3].moe_layers, 1);
+}
+
+}  // namespace
+}  // namespace windtunnel::train
