@@ -162,6 +162,7 @@ bool LayoutRules::breaks(const Layout& layout, VerdictReason rule) const noexcep
             return !(cluster.accelerator.peak(precision).value() > 0.0);
         case VerdictReason::fits:
         case VerdictReason::out_of_memory:
+        case VerdictReason::above_limit:
             break;
     }
     return false;
@@ -233,11 +234,11 @@ std::string sequence_detail(int sequence_length, const Layout& layout) {
     const int64_t cp = layout.context_parallel;
     const int64_t unit = std::lcm(
         cp > 1 ? 2 * cp : 1, layout.sequence_parallel && layout.tensor_parallel > 1 ? cp * layout.tensor_parallel : cp);
-    return fmt::format(
-        "sequence length {} does not divide by 2 x context_parallel {}{}; nearest lengths: {}", sequence_length, cp,
-        layout.sequence_parallel ? fmt::format(" and tensor_parallel {} (sequence parallelism)", layout.tensor_parallel)
-                                 : "",
-        listed(near_multiples(unit, sequence_length)));
+    std::string by = cp > 1 ? fmt::format("2 x context_parallel {}", cp) : std::string{};
+    if (layout.sequence_parallel && layout.tensor_parallel > 1)
+        by += fmt::format("{}tensor_parallel {} (sequence parallelism)", by.empty() ? "" : " and ", layout.tensor_parallel);
+    return fmt::format("sequence length {} does not divide by {}; nearest lengths: {}", sequence_length, by,
+                       listed(near_multiples(unit, sequence_length)));
 }
 
 }  // namespace
@@ -336,6 +337,7 @@ std::string LayoutRules::detail(const Layout& layout, VerdictReason rule) const 
             return "the card has no matrix unit for this precision";
         case VerdictReason::fits:
         case VerdictReason::out_of_memory:
+        case VerdictReason::above_limit:
             break;
     }
     return {};

@@ -40,6 +40,8 @@ std::string to_text(VerdictReason reason) {
             return "precision_not_supported";
         case VerdictReason::out_of_memory:
             return "out_of_memory";
+        case VerdictReason::above_limit:
+            return "above_limit";
     }
     return "";
 }
@@ -82,6 +84,8 @@ std::string explain(VerdictReason reason) {
             return "The card has no matrix unit for this precision.";
         case VerdictReason::out_of_memory:
             return "The fullest pipeline stage needs more memory than a card has.";
+        case VerdictReason::above_limit:
+            return "The layout is above a limit that the plan sets.";
     }
     return "";
 }

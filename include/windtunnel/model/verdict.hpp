@@ -25,8 +25,9 @@ enum class VerdictReason {
     sharding_not_supported,     ///< ZeRO 2 or 3 together with a pipeline where the framework cannot
     precision_not_supported,    ///< the card has no such matrix unit
     out_of_memory,
+    above_limit,                ///< of [search.limits]: parameters, money, power
 };
-inline constexpr int num_verdict_reasons = 18;
+inline constexpr int num_verdict_reasons = 19;
 
 [[nodiscard]] std::string to_text(VerdictReason reason);   ///< the enum's spelling, for tables
 [[nodiscard]] std::string explain(VerdictReason reason);   ///< one sentence for people
