@@ -8,6 +8,7 @@ std::vector<Subcommand> subcommands() {
     return {
         {check_command(), root, run_check},
         {train_command(), root, run_train},
+        {validate_command(), root, run_validate},
         {import_command(), root, run_import},
         {gather_command(), all, run_gather},
         {compare_command(), root, run_compare},

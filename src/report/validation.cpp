@@ -1,0 +1,106 @@
+#include "windtunnel/report/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "windtunnel/report/text_table.hpp"
+#include "windtunnel/report/units.hpp"
+
+namespace windtunnel::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using validate::FamilyError;
+using validate::RowResult;
+
+std::string short_number(const std::optional<double>& value) {
+    return value ? fmt::format("{:.5g}", *value) : "";
+}
+std::string exact_number(const std::optional<double>& value) {
+    return value ? fmt::format("{}", *value) : "";
+}
+Json json_number(const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+std::string error_text(const RowResult& row) {
+    const auto error = row.relative_error();
+    return error ? fmt::format("{:+.1f} %", 100.0 * *error) : "";
+}
+
+/// A field of RFC 4180: quoted where it must be.
+std::string field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char letter : text) {
+        if (letter == '"') quoted += '"';
+        quoted += letter;
+    }
+    return quoted + '"';
+}
+
+}  // namespace
+
+std::string validation_text(std::span<const RowResult> rows, std::span<const FamilyError> families) {
+    TextTable lines{{"row", "family", "quantity", "predicted", "measured", "error", "90 % interval", "fitted", "note"}};
+    for (const RowResult& row : rows) {
+        const std::string interval =
+            row.low && row.high ? fmt::format("{} to {}", short_number(row.low), short_number(row.high)) : "";
+        lines.add_row({row.id, row.family, row.quantity, short_number(row.predicted), short_number(row.measured),
+                       error_text(row), interval, row.used_to_fit ? "yes" : "no", row.reason});
+    }
+    TextTable errors{
+        {"family", "quantity", "rows", "without", "mean", "median", "90th", "worst", "mean of unfitted", "limit", ""}};
+    for (const FamilyError& family : families)
+        errors.add_row({family.family, family.quantity, fmt::format("{}", family.num_rows),
+                        fmt::format("{}", family.num_without), percent(family.mean), percent(family.median),
+                        percent(family.percentile_90), percent(family.worst),
+                        family.num_not_fitted > 0 ? percent(family.mean_not_fitted) : "",
+                        family.limit ? percent(*family.limit) : "", family.exceeds() ? "OUTSIDE ITS LIMIT" : ""});
+    return lines.text() + "\nabsolute relative error by family\n" + errors.text();
+}
+
+std::string validation_json(std::span<const RowResult> rows, std::span<const FamilyError> families) {
+    Json row_list = Json::array();
+    for (const RowResult& row : rows)
+        row_list.push_back({{"id", row.id},
+                            {"family", row.family},
+                            {"quantity", row.quantity},
+                            {"predicted", json_number(row.predicted)},
+                            {"measured", json_number(row.measured)},
+                            {"relative_error", json_number(row.relative_error())},
+                            {"low", json_number(row.low)},
+                            {"high", json_number(row.high)},
+                            {"used_to_fit", row.used_to_fit},
+                            {"reason", row.reason},
+                            {"assumed", row.assumed}});
+    Json family_list = Json::array();
+    for (const FamilyError& family : families)
+        family_list.push_back({{"family", family.family},
+                               {"quantity", family.quantity},
+                               {"num_rows", family.num_rows},
+                               {"num_without", family.num_without},
+                               {"mean", family.mean},
+                               {"median", family.median},
+                               {"percentile_90", family.percentile_90},
+                               {"worst", family.worst},
+                               {"mean_not_fitted", family.mean_not_fitted},
+                               {"num_not_fitted", family.num_not_fitted},
+                               {"limit", json_number(family.limit)},
+                               {"exceeds", family.exceeds()}});
+    const Json document{{"rows", row_list}, {"families", family_list}};
+    return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string validation_csv(std::span<const RowResult> rows) {
+    std::string text = "id,family,quantity,predicted,measured,relative_error,low,high,used_to_fit,reason\n";
+    for (const RowResult& row : rows)
+        text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", field(row.id), field(row.family), field(row.quantity),
+                            exact_number(row.predicted), exact_number(row.measured), exact_number(row.relative_error()),
+                            exact_number(row.low), exact_number(row.high), row.used_to_fit ? 1 : 0, field(row.reason));
+    return text;
+}
+
+}  // namespace windtunnel::report
