@@ -41,6 +41,7 @@ std::string_view key_of(VerdictReason rule) {
             return "optimizer_sharding";
         case VerdictReason::precision_not_supported:
         case VerdictReason::fits:
+        case VerdictReason::above_limit:
         case VerdictReason::out_of_memory:
             break;
     }
@@ -80,6 +81,8 @@ public:
             std::vector<std::string> places{fmt::format("{}.{}", section, key), "train.layout." + key, "train." + key};
             if (rule == VerdictReason::virtual_stages_without_interleaving)
                 places.insert(places.begin() + 1, fmt::format("{}.pipeline_schedule", section));
+            if (rule == VerdictReason::sequence_not_divisible && layout.context_parallel == 1)
+                places = {fmt::format("{}.tensor_parallel", section), "train.layout.tensor_parallel"};
             if (rule == VerdictReason::ffn_not_divisible && layout.expert_tensor_parallel > 1)
                 places.insert(places.begin(), fmt::format("{}.expert_tensor_parallel", section));
             add(places, rules_.detail(layout, rule), {});

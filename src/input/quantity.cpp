@@ -109,7 +109,8 @@ std::string expected_text(const Dimension& wanted, std::string_view text, std::s
     // "400 Gbit" where a rate is wanted: offer the user's own number.
     const std::string rate = fmt::format("{}/s", trimmed(text));
     const ParsedQuantity as_rate = parse_quantity(rate);
-    const bool fits = as_rate.problem.empty() && as_rate.dimension == wanted;
+    const bool fits =
+        example.find('/') != std::string_view::npos && as_rate.problem.empty() && as_rate.dimension == wanted;
     return fmt::format("{}, for example \"{}\"", dimension_name(wanted), fits ? std::string_view{rate} : example);
 }
 

@@ -134,8 +134,10 @@ private:
 
     void training(bool hardware_good) {
         if (!values_.has_section("train")) return;
+        const std::size_t before = reader_.findings.size();
         plan_.training = bind_training(values_, plan_.cluster, reader_.findings);
-        if (hardware_good && !values_.has_bad("train") && plan_.training->sequence_length > 0)
+        if (hardware_good && reader_.findings.size() == before && !values_.has_bad("train") &&
+            plan_.training->sequence_length > 0)
             check_layout_rules(plan_, values_, reader_.findings);
     }
 

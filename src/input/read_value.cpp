@@ -115,9 +115,10 @@ void read_one_quantity(const Reading& reading) {
         const bool low = read.value <= key.range.least;
         return reading.bad(
             node.place, describe(node) + " is out of range",
-            low ? fmt::format("{} {}, for example \"{}\"", key.range.open_least ? "above" : "at least",
-                              key.range.least == 0.0 ? "0" : fmt::format("{} in base units", key.range.least),
-                              key.example)
+            low ? fmt::format(
+                      "{} {}, for example \"{}\"", key.range.open_least ? "above" : "at least",
+                      key.range.least == 0.0 ? "0" : fmt::format("{:g} in s, B, FLOP, J or USD", key.range.least),
+                      key.example)
                 : fmt::format("at most {:g} in s, B, FLOP, J or USD, for example \"{}\"", key.range.most, key.example));
     }
     value.number = read.value;

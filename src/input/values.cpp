@@ -104,9 +104,11 @@ private:
         if (const Node* source = table.find("source")) {
             if (source->kind == Node::Kind::text && !source->text.empty())
                 origin.source = source->text;
-            else
+            else {
+                origin.source = "?";  // one finding is enough
                 add(source->place, joined(field, "source"), describe(*source) + " is no source",
                     "where the value was read, as text");
+            }
         }
         if (const Node* basis = table.find("basis")) {
             const auto& words = basis_words();
@@ -154,7 +156,7 @@ private:
             if (path.size() > depth && (declared.empty() || path.starts_with(declared + ".")) &&
                 path.find('.', depth) == std::string::npos)
                 siblings.push_back(path.substr(depth));
-            if (path.substr(path.rfind('.') + 1) == member.key) elsewhere = path;
+            if (elsewhere.empty() && path.substr(path.rfind('.') + 1) == member.key) elsewhere = path;
         };
         for (const Key& key : file_.keys) consider(key.path);
         for (const std::string& table : tables_)

@@ -236,7 +236,8 @@ std::string sequence_detail(int sequence_length, const Layout& layout) {
         cp > 1 ? 2 * cp : 1, layout.sequence_parallel && layout.tensor_parallel > 1 ? cp * layout.tensor_parallel : cp);
     std::string by = cp > 1 ? fmt::format("2 x context_parallel {}", cp) : std::string{};
     if (layout.sequence_parallel && layout.tensor_parallel > 1)
-        by += fmt::format("{}tensor_parallel {} (sequence parallelism)", by.empty() ? "" : " and ", layout.tensor_parallel);
+        by += fmt::format("{}tensor_parallel {} (sequence parallelism)", by.empty() ? "" : " and ",
+                          layout.tensor_parallel);
     return fmt::format("sequence length {} does not divide by {}; nearest lengths: {}", sequence_length, by,
                        listed(near_multiples(unit, sequence_length)));
 }
