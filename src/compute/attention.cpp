@@ -1,6 +1,7 @@
 #include "windtunnel/compute/attention.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "windtunnel/compute/gemm.hpp"
 
@@ -26,7 +27,9 @@ Seconds unfused_attention_time(const AttentionShape& shape, const Card& card) no
     constexpr double bytes_per_score = 11.0;
     const double scores = shape.sequences * shape.query_share * shape.length * shape.length * shape.heads;
     const Flops work{2.0 * scores * (shape.qk_dim + shape.value_dim)};
-    return work / (card.wide_peak * card.attention) + streaming_time(Bytes{bytes_per_score * scores}, card);
+    const bool aligned = std::fmod(shape.qk_dim, 8.0) == 0.0 && std::fmod(shape.value_dim, 8.0) == 0.0;
+    const double rate = card.attention * (aligned ? 1.0 : unaligned_rate);
+    return work / (card.wide_peak * rate) + streaming_time(Bytes{bytes_per_score * scores}, card);
 }
 
 }  // namespace windtunnel::compute

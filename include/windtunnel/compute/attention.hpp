@@ -38,5 +38,8 @@ inline constexpr double flash_backward_ratio = 2.5;
 /// Inputs, returns: as above. Limits: fused scale, mask and softmax. Source: Korthikanti et al., 2022, section 4.
 [[nodiscard]] Seconds unfused_attention_time(const AttentionShape& shape, const Card& card) noexcept;
 inline constexpr double unfused_backward_ratio = 2.0;
+/// Heads whose width is no multiple of 8 elements (16 bytes) miss the matrix units: the products run at this part of their
+/// rate. Source: alignment rule of cuBLAS; the number is fitted to BLOOM rows with heads of 108 and 150.
+inline constexpr double unaligned_rate = 1.0 / 9.0;
 
 }  // namespace windtunnel::compute

@@ -159,12 +159,16 @@ TEST(ClosedForm, IsCloseForUnequalStages) {
         }
         for (Seconds& link : c.links) link = Seconds{0.1};
         const double error = closed_form_pipeline_time(c.pipeline, c.times()).value() / makespan(c) - 1.0;
-        if (schedule == PipelineSchedule::gpipe) EXPECT_NEAR(error, 0.0, 1e-12);
+        if (schedule == PipelineSchedule::gpipe) {
+            EXPECT_NEAR(error, 0.0, 1e-12);
+        }
         if (schedule == PipelineSchedule::one_f_one_b) {
             EXPECT_LE(error, 1e-12) << trial;
             EXPECT_GE(error, -0.04) << trial;
         }
-        if (schedule == PipelineSchedule::interleaved) EXPECT_LE(std::abs(error), 0.08) << trial;
+        if (schedule == PipelineSchedule::interleaved) {
+            EXPECT_LE(std::abs(error), 0.08) << trial;
+        }
     }
 }
 
