@@ -199,36 +199,38 @@ void Crew::dismiss(RunStatus status) {
     base::Packer packer;
     packer.put(std::uint8_t{0});
     packer.put(status);
-    const std::string bytes = std::move(packer).take();
-    for (int rank = 1; rank < communicator_.size(); ++rank) communicator_.send(rank, home_tag, bytes);
-    for (int answers = 1; answers < communicator_.size();)
-        if (communicator_.receive().tag == farewell_tag) ++answers;
+    send_home(std::move(packer).take(), [] {});
 }
 
 void Crew::dismiss(const std::exception_ptr& error) {
     base::Packer packer;
     packer.put(std::uint8_t{1});
-    const std::string bytes = std::move(packer).take() + parallel::pack_error(error);
-    for (int rank = 1; rank < communicator_.size(); ++rank) communicator_.send(rank, home_tag, bytes);
     const auto limit = std::chrono::steady_clock::now() + farewell_patience;
-    for (int answers = 1; answers < communicator_.size();) {
-        // What workers still send is thrown away, so that none of them waits in a send.
-        if (const auto message = communicator_.try_receive()) {
-            if (message->tag == farewell_tag) ++answers;
+    send_home(std::move(packer).take() + parallel::pack_error(error), [&] {
+        if (std::chrono::steady_clock::now() <= limit) return;
+        int code = 1;
+        try {
+            std::rethrow_exception(error);
+        } catch (const base::InputError& input) {
+            code = 2;
+            std::fprintf(stderr, "%s\n", input.what());
+        } catch (const std::exception& other) {
+            std::fprintf(stderr, "windtunnel: error: %s\n", other.what());
+        }
+        communicator_.abort(code);
+    });
+}
+
+/// Each worker in turn: what it still sends is thrown away until it says farewell. Only messages of that one are taken,
+/// because another one may have left already and talk to the next run.
+void Crew::send_home(const std::string& bytes, const std::function<void()>& while_waiting) {
+    for (int rank = 1; rank < communicator_.size(); ++rank) communicator_.send(rank, home_tag, bytes);
+    for (int rank = 1; rank < communicator_.size();) {
+        if (const auto message = communicator_.try_receive(rank)) {
+            if (message->tag == farewell_tag) ++rank;
             continue;
         }
-        if (std::chrono::steady_clock::now() > limit) {
-            int code = 1;
-            try {
-                std::rethrow_exception(error);
-            } catch (const base::InputError& input) {
-                code = 2;
-                std::fprintf(stderr, "%s\n", input.what());
-            } catch (const std::exception& other) {
-                std::fprintf(stderr, "windtunnel: error: %s\n", other.what());
-            }
-            communicator_.abort(code);
-        }
+        while_waiting();
         std::this_thread::sleep_for(parallel::poll_pause);
     }
 }

@@ -149,11 +149,12 @@ void Communicator::send(int destination, int tag, std::string_view bytes) {
     }
 }
 
-std::optional<Message> Communicator::try_receive() {
+std::optional<Message> Communicator::try_receive(int source) {
     if (size_ == 1) return std::nullopt;
     int there = 0;
     MPI_Status status;
-    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status), "MPI_Iprobe");
+    check(MPI_Iprobe(source == any_source ? MPI_ANY_SOURCE : source, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status),
+          "MPI_Iprobe");
     if (there == 0) return std::nullopt;
     int count = 0;
     check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");

@@ -11,8 +11,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
+#include <vector>
 
 #include "windtunnel/base/errors.hpp"
 #include "windtunnel/store/provenance.hpp"
@@ -22,17 +24,26 @@ namespace {
 
 using Owner = std::map<std::string, std::string>;
 
-/// Field 22 of /proc/PID/stat: start of the process in ticks since boot; tells a used again process number apart.
-std::string process_start_ticks(const std::string& process) {
+/// Fields 3 (state) and on of /proc/PID/stat; empty when there is no such process.
+std::vector<std::string> process_status(const std::string& process) {
     std::ifstream stat{"/proc/" + process + "/stat"};
-    std::string text{std::istreambuf_iterator<char>{stat}, {}};
+    const std::string text{std::istreambuf_iterator<char>{stat}, {}};
     const auto bracket = text.rfind(')');
     if (bracket == std::string::npos) return {};
     std::istringstream fields{text.substr(bracket + 1)};
-    std::string field;
-    for (int number = 3; number <= 22; ++number)
-        if (!(fields >> field)) return {};
-    return field;
+    return {std::istream_iterator<std::string>{fields}, {}};
+}
+
+/// Field 22: start of the process in ticks since boot; tells a process number that is used again apart.
+std::string process_start_ticks(const std::string& process) {
+    const auto status = process_status(process);
+    return status.size() > 19 ? status[19] : std::string{};
+}
+
+/// Dead, but its parent has not asked for its exit code yet: a killed rank stays so for a while.
+bool is_zombie(const std::string& process) {
+    const auto status = process_status(process);
+    return !status.empty() && (status[0] == "Z" || status[0] == "X");
 }
 
 std::string environment(const char* name) {
@@ -72,6 +83,7 @@ bool stale(Owner owner, Owner mine) {
     const long process = number(owner["pid"]);
     if (owner["host"] != mine["host"] || process <= 0) return false;
     if (::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH) return true;
+    if (is_zombie(owner["pid"])) return true;
     const std::string ticks = process_start_ticks(owner["pid"]);
     return !ticks.empty() && !owner["ticks"].empty() && ticks != owner["ticks"];
 }

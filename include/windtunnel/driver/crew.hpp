@@ -42,6 +42,7 @@ public:
 
 private:
     class Helper;
+    void send_home(const std::string& bytes, const std::function<void()>& while_waiting);
     void run_alone(const study::Round& round, const std::string& context, const BlockFeed& feed);
     void run_many(const study::Round& round, const std::string& context, const BlockFeed& feed);
 

@@ -19,6 +19,8 @@ struct Message {
 /// a waiting rank leaves its core to others.
 class Communicator {
 public:
+    static constexpr int any_source = -1;
+
     /// One process; no MPI.
     Communicator();
     /// MPI_Init if the environment says that an MPI launcher started this process, else one process. Throws
@@ -37,8 +39,8 @@ public:
 
     /// Returns when the receiver has taken it or MPI has copied it. Any length.
     void send(int destination, int tag, std::string_view bytes);
-    /// The next message from anybody, if one is there.
-    [[nodiscard]] std::optional<Message> try_receive();
+    /// The next message from `source`, if one is there. Messages of one source come in the order of their sending.
+    [[nodiscard]] std::optional<Message> try_receive(int source = any_source);
     /// Waits for the next message.
     [[nodiscard]] Message receive();
 

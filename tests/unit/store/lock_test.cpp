@@ -58,6 +58,22 @@ TEST(Lock, OfADeadProcessIsTakenOverAndNamed) {
     EXPECT_NE(lock.stale_owner().find("process " + std::to_string(child)), std::string::npos) << lock.stale_owner();
 }
 
+TEST(Lock, OfAZombieIsStale) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "a.lock";
+    const pid_t child = ::fork();
+    if (child == 0) {
+        new Lock{path};
+        ::_exit(0);
+    }
+    // Its end is seen, but it is not reaped: a zombie.
+    siginfo_t info{};
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+    EXPECT_NO_THROW(Lock{path});
+    int status = 0;
+    ::waitpid(child, &status, 0);
+}
+
 TEST(Lock, OfAUsedAgainProcessNumberIsStale) {
     const TemporaryFolder folder;
     std::ofstream{folder / "a.lock"} << "host=" << host_name() << "\npid=1\nstart=2020\nticks=123456789012345\n";
