@@ -156,6 +156,7 @@ void read_defaults(const fs::path& path, model::Measurements& measurements, std:
         reader.boolean("sequence_parallel", defaults.sequence_parallel);
         reader.boolean("expert_tensor_is_tensor", defaults.expert_tensor_is_tensor);
         reader.boolean("flash_attention", defaults.flash_attention);
+        reader.boolean("fused_operators", defaults.fused_operators);
         reader.boolean("tied_embeddings", defaults.tied_embeddings);
         reader.boolean("biases", defaults.biases);
         reader.boolean("fp16_gradients", defaults.fp16_gradients);

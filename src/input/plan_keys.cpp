@@ -86,6 +86,8 @@ std::vector<Key> main_keys() {
         {"train.tokens", number, "0", "tokens of the whole run; 0: not given", "", {0, 1e18}},
         {"train.precision", word, "\"bf16\"", "precision of matrix products", "", {}, matrix_words},
         {"train.gradient_precision", word, "\"fp32\"", "precision of the gradient buffer and its exchange", "", {}, {"fp32", "bf16", "fp16"}},
+        {"train.flash_attention", boolean, "true", "false: the attention core as batched products that store scores, with dropout"},
+        {"train.fused_operators", boolean, "true", "false: activation, dropout and cross-entropy as separate kernels, which hold more memory"},
         {"train.reserve", number, "none", "fraction of card memory that stays free", "5 %", {0, 1, false, true}},
         {"search.objective", word, "\"tokens_per_second\"", "what the best layout is best in", "", {}, objectives},
         {"search.pareto", word_list, "[\"tokens_per_second\", \"memory\"]", "quantities of the Pareto front", "", {}, {"tokens_per_second", "step_time", "memory", "cards", "cost", "energy", "time_to_tokens"}},

@@ -15,6 +15,7 @@ Job job_of(const model::Plan& plan) {
     job.precision = training.precision;
     job.gradient_precision = training.gradient_precision;
     job.flash_attention = training.flash_attention;
+    job.fused_operators = training.fused_operators;
     job.reserve_fraction = training.reserve_fraction.value_or(0.0);
     return job;
 }

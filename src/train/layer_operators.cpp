@@ -34,21 +34,28 @@ void add_norm(BlockBuilder& block, const Scope& scope, double width) {
     block.parameters(scope.job.transformer.biases ? 2.0 * width : width);
 }
 
-/// Residual addition; without flash attention with dropout, whose mask is held.
+/// Stacks without flash attention or fused operators train with dropout; its masks are held.
+bool has_dropout(const Job& job) noexcept {
+    return !job.flash_attention || !job.fused_operators;
+}
+
+/// Residual addition, with the dropout mask where there is one.
 void add_residual(BlockBuilder& block, const Scope& scope) {
     const double elements = scope.own_tokens * scope.job.transformer.hidden;
     block.stream(3.0 * bf16 * elements, 3.0 * bf16 * elements, 1);
-    if (!scope.job.flash_attention) block.keep(elements);
+    if (has_dropout(scope.job)) block.keep(elements);
 }
 
-/// Activation function between two products; `width` of its output on this card. Returns nothing but what it holds:
+/// Activation function between two products; `width` of its output on this card. It holds
 /// its inputs (two when gated) and its output, which is cheap.
 void add_activation(BlockBuilder& block, const Scope& scope, double rows, double width) {
     const double inputs = model::is_gated(scope.job.transformer.activation) ? 2.0 : 1.0;
     const double elements = rows * width;
     block.stream(bf16 * elements * (inputs + 1.0), bf16 * elements * (2.0 * inputs + 1.0), 1, Rerun::cheap);
+    // An unfused gated activation also holds the gate behind the non-linear function.
+    const bool extra = inputs > 1.0 && !scope.job.fused_operators;
     block.keep(bf16 * elements * inputs);
-    block.keep_cheap(bf16 * elements);
+    block.keep_cheap(bf16 * elements * (extra ? 2.0 : 1.0));
     block.transient(2.0 * bf16 * elements);
 }
 
@@ -207,7 +214,7 @@ void add_head(BlockBuilder& block, const Scope& scope) {
     const compute::Gemm logits{t, rows, h};
     block.product(logits, scope.wide);
     block.stream(8.0 * t * rows, 6.0 * t * rows, 2);
-    block.logits(6.0 * t * rows);
+    block.logits((scope.job.fused_operators ? 6.0 : 12.0) * t * rows);
     if (!model.tied_embeddings || scope.key.pipelined) block.parameters(rows * h);
     const Seconds gather = tensor_gather_time(scope, t * h);
     if (scope.key.sequence_parallel)

@@ -78,16 +78,32 @@ StageSums stage_sums(const Shared& s, int stage) noexcept {
     return sums;
 }
 
+}  // namespace
+
+ModelStates model_states(const HeldParameters& held, double ranks, double expert_ranks, int level, double weight_bytes,
+                         double gradient_bytes) noexcept {
+    const double all = held.dense + held.expert;
+    const double shard = held.dense / ranks + held.expert / expert_ranks;
+    ModelStates states;
+    states.optimizer = Bytes{12.0 * (level >= 1 ? shard : all)};
+    states.weights = Bytes{weight_bytes * (level >= 3 ? shard : all)};
+    states.gradients = Bytes{gradient_bytes * (level >= 2 ? shard : all)};
+    if (level == 2) states.gradients += Bytes{2.0 * all};
+    return states;
+}
+
+namespace {
+
 StageMemory one_stage(const Shared& s, int stage) noexcept {
     const StageSums sums = stage_sums(s, stage);
     const int level = s.layout.optimizer_sharding;
     const double all = sums.parameters + sums.expert_parameters;
-    const double shard = sums.parameters / s.ranks + sums.expert_parameters / s.expert_ranks;
+    const ModelStates states = model_states({sums.parameters, sums.expert_parameters}, s.ranks, s.expert_ranks, level,
+                                            s.weight_bytes, s.gradient_bytes);
     StageMemory memory;
-    memory.optimizer = Bytes{12.0 * (level >= 1 ? shard : all)};
-    memory.weights = Bytes{s.weight_bytes * (level >= 3 ? shard : all)};
-    memory.gradients = Bytes{s.gradient_bytes * (level >= 2 ? shard : all)};
-    if (level == 2) memory.gradients += Bytes{2.0 * all};
+    memory.weights = states.weights;
+    memory.gradients = states.gradients;
+    memory.optimizer = states.optimizer;
     memory.activations = sums.activations;
     memory.logits = sums.logits;
     const Bytes in_layers = Bytes{2.0 * 2.0 * sums.largest_weight} + sums.peak;

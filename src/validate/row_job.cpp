@@ -204,6 +204,7 @@ RowJob row_job(const PublishedRow& row, const Measurements& measurements) {
     if (*precision == model::Precision::fp16 &&
         default_of(row, measurements, &RowDefaults::fp16_gradients).value_or(false))
         job.gradient_precision = model::Precision::fp16;
+    job.fused_operators = default_of(row, measurements, &RowDefaults::fused_operators).value_or(true);
     job.flash_attention = default_of(row, measurements, &RowDefaults::flash_attention).value_or(true);
 
     model::Layout& layout = result.layout;

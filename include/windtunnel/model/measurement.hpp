@@ -76,6 +76,7 @@ struct RowDefaults {
     std::optional<bool> sequence_parallel;
     std::optional<bool> expert_tensor_is_tensor;        ///< etp = tp, else 1
     std::optional<bool> flash_attention;
+    std::optional<bool> fused_operators;
     std::optional<bool> tied_embeddings;
     std::optional<bool> biases;
     std::optional<std::string> pipeline_split;          ///< for layers that do not divide: slots, short_last

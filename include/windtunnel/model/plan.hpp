@@ -73,7 +73,8 @@ struct Training {
     Precision gradient_precision = Precision::fp32;  ///< of the gradient buffer and its exchange
     LayoutSpace layout;
     std::optional<Layout> published;            ///< `[train.published]`
-    bool flash_attention = true;                ///< false: scores are stored, dropout as in the first Megatron-LM
+    bool flash_attention = true;                ///< false: scores are stored, with dropout
+    bool fused_operators = true;                ///< false: a gated activation holds one product more, logits 12 bytes, dropout
     std::optional<double> reserve_fraction;     ///< of card memory kept free; default 0
 };
 

@@ -30,8 +30,10 @@ void add_embedding(BlockBuilder& block, const Scope& scope);
 
 /// Final norm, output product in 16 bit over vocabulary shards, cross-entropy.
 ///
-/// Model:   6 bytes are held per logit: 16-bit logits, which become their gradient, and 32-bit softmax.
-/// Source:  fused vocabulary-parallel cross-entropy of Megatron-Core; checked against SimuMax's measured last stages.
+/// Model:   6 bytes are held per logit: 16-bit logits, which become their gradient, and 32-bit softmax; 12 without fused
+///          operators: also the 32-bit logits and the 32-bit gradient, less what they replace.
+/// Source:  fused vocabulary-parallel cross-entropy of Megatron-Core, checked against SimuMax's measured last stages; 12:
+///          TorchTitan and Megatron-LM before that.
 void add_head(BlockBuilder& block, const Scope& scope);
 
 /// The two norms and the 2h x h product in front of a multi-token-prediction layer. Source: DeepSeek-V3 report, 2.2.

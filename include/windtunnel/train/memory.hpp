@@ -3,10 +3,26 @@
 #include <vector>
 
 #include "windtunnel/model/verdict.hpp"
+#include "windtunnel/train/exchange.hpp"
 #include "windtunnel/train/rules.hpp"
 #include "windtunnel/train/unit_costs.hpp"
 
 namespace windtunnel::train {
+
+struct ModelStates {
+    Bytes weights, gradients, optimizer;
+    [[nodiscard]] Bytes total() const noexcept { return weights + gradients + optimizer; }
+};
+
+/// Weights, gradients and Adam states only: activations, buffers and context are left out.
+///
+/// Model:   12 bytes of Adam states a parameter (32-bit copy, two moments), shared out from ZeRO level 1 on; gradients from level
+///          2 on, where the 16-bit gradients stay whole until they are reduced; weights at level 3.
+/// Inputs:  ranks, expert_ranks >= 1; level 0 to 3; bytes of a weight and of a gradient.
+/// Returns: bytes of one card, >= 0. Limits: no offload to the host.
+/// Source:  Rajbhandari et al., ZeRO, 2020; DeepSpeed's estimator prints 4 N + 16 N/n for level 2.
+[[nodiscard]] ModelStates model_states(const HeldParameters& held, double ranks, double expert_ranks, int level, double weight_bytes,
+                                       double gradient_bytes) noexcept;
 
 /// What a card of the stage holds at its fullest moment.
 ///
