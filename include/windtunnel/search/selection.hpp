@@ -83,6 +83,8 @@ public:
     /// By index.
     [[nodiscard]] std::vector<FrontPoint> points() const;
     [[nodiscard]] std::size_t size() const noexcept { return points_.size(); }
+    /// Keeps the points with the lowest indices.
+    void keep_first(std::size_t most);
 
     void pack(base::Packer& packer) const;
     void unpack(base::Unpacker& unpacker);

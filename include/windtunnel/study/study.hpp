@@ -5,7 +5,8 @@
 ///   state = start()
 ///   while (round = next_round(state)):                 rules that look at results see whole rounds only
 ///       context = round_context(state, round)          bytes that every rank gets
-///       for each block of the round, anywhere:         items cut into blocks, blocks into slices, both fixed by the round
+///       for each block of the round, anywhere:         items cut into blocks, blocks into slices, both fixed by the
+///       round
 ///           partial = merge(evaluate(slice 0), evaluate(slice 1), ...)    in item order
 ///           journal <- pack(partial)
 ///       for each block in order: absorb(state, round, block, partial)
@@ -30,8 +31,8 @@ namespace windtunnel::study {
 
 /// A fixed amount of work, decided by the plan and by whole earlier rounds, never by speed, ranks or threads.
 struct Round {
-    std::uint32_t phase = 0;            ///< 0-based; a study numbers its phases (search closed form, search executor, trials)
-    std::uint32_t number = 0;           ///< 0-based within the study, over all phases; unique
+    std::uint32_t phase = 0;   ///< 0-based; a study numbers its phases (search closed form, search executor, trials)
+    std::uint32_t number = 0;  ///< 0-based within the study, over all phases; unique
     std::uint64_t first_item = 0;       ///< items are numbered over the phase
     std::uint64_t num_items = 0;        ///< may be 0: nothing to do, the round is over at once
     std::uint64_t items_per_block = 1;  ///< aim at 1 ms or more; at most 2^32 blocks a round
@@ -54,18 +55,20 @@ template <class S>
 concept Study = requires(const S& study, typename S::State& state, const typename S::State& seen,
                          typename S::Partial& partial, const typename S::Partial& other, const Round& round,
                          ItemRange items, std::uint64_t block, std::string_view bytes) {
-    { study.identity() } -> std::convertible_to<std::string>;   // canonical text; equal texts may share a journal
+    { study.identity() } -> std::convertible_to<std::string>;  // canonical text; equal texts may share a journal
     { study.start() } -> std::same_as<typename S::State>;
-    { study.next_round(seen) } -> std::same_as<std::optional<Round>>;   // empty: finished
+    { study.next_round(seen) } -> std::same_as<std::optional<Round>>;  // empty: finished
     { study.round_context(seen, round) } -> std::convertible_to<std::string>;
-    { study.evaluate(round, items, bytes) } -> std::same_as<typename S::Partial>;   // bytes = round context
-    { study.merge(partial, other) };                            // partial <- partial then other
+    { study.evaluate(round, items, bytes) } -> std::same_as<typename S::Partial>;  // bytes = round context
+    {study.merge(partial, other)};                                                 // partial <- partial then other
     { study.pack(other) } -> std::convertible_to<std::string>;
-    { study.unpack(bytes) } -> std::same_as<typename S::Partial>;   // throws base::PackError
-    { study.absorb(state, round, block, other) };
+    { study.unpack(bytes) } -> std::same_as<typename S::Partial>;  // throws base::PackError
+    {study.absorb(state, round, block, other)};
     { study.tables(seen) } -> std::same_as<std::vector<store::Table>>;
-    { study.bulk_tables() } -> std::same_as<std::vector<store::TableSchema>>;       // may be empty
-    { study.bulk_rows(round, other) } -> std::same_as<std::vector<store::Table>>;   // same order as bulk_tables(); rows of one block
+    { study.bulk_tables() } -> std::same_as<std::vector<store::TableSchema>>;  // may be empty
+    {
+        study.bulk_rows(round, other)
+        } -> std::same_as<std::vector<store::Table>>;  // same order as bulk_tables(); rows of one block
 };
 
 }  // namespace windtunnel::study

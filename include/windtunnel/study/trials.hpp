@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "windtunnel/avail/history.hpp"
-#include "windtunnel/base/moments.hpp"
-#include "windtunnel/base/quantile_sketch.hpp"
+#include "windtunnel/avail/exact.hpp"
+#include "windtunnel/avail/summary.hpp"
 #include "windtunnel/model/plan.hpp"
 #include "windtunnel/store/table.hpp"
 #include "windtunnel/study/study.hpp"
@@ -32,25 +31,9 @@ enum class WallPhase { useful, slowed, checkpoint, lost, recovery, waiting };
 inline constexpr int num_wall_phases = 6;
 [[nodiscard]] std::string to_text(WallPhase phase);
 
-/// Sums over the trials of one variant.
-struct VariantSums {
-    base::Moments wall_s;           ///< wall clock of a trial
-    base::Moments useful_share;     ///< useful time over wall clock
-    base::Moments available_share;  ///< neither recovering nor waiting
-    base::Moments stops;
-    base::Moments fewest_spares;
-    std::array<base::Moments, num_wall_phases> phase_s;
-    base::QuantileSketch wall_quantiles, share_quantiles;
-    std::vector<base::Moments> failures, time_lost_s;  ///< by failure class
-    std::uint64_t unfinished = 0;                      ///< trials that ended at the horizon or at their limit of events
-
-    void add(const avail::History& history);
-    void merge(const VariantSums& other);
-};
-
-/// Partial result and state alike: sums of every variant.
+/// Partial result and state alike: a summary of every variant.
 struct TrialSums {
-    std::vector<VariantSums> variants;
+    std::vector<avail::Summary> variants;
     void merge(const TrialSums& other);
     void pack(base::Packer& packer) const;
     [[nodiscard]] static TrialSums unpack(base::Unpacker& unpacker);
@@ -77,12 +60,12 @@ struct VariantAnswer {
     std::array<Estimate, num_wall_phases> phase_s;
     std::vector<QuantileEstimate> wall_quantiles_s, share_quantiles;
     std::vector<CauseAnswer> causes;
-    Seconds failure_free_s;  ///< wall clock without failures; NaN where only a horizon is given
+    Seconds failure_free_s;      ///< wall clock without failures; NaN where only a horizon is given
+    avail::ExactOrReason exact;  ///< the long run of a Markov job, or why there is no such answer
     bool half_width_reached = true;
 };
 
-/// The job of a plan: step time and size of one layout turned into a job for each variant. `fallback_horizon`: none.
-/// Throws base::InputError when the plan gives neither tokens nor a horizon.
+/// Step time and size of one layout turned into a job for each failure variant of the plan.
 class TrialJobs {
 public:
     TrialJobs(const model::Plan& plan, const model::Layout& layout, Seconds step_time);
@@ -99,7 +82,7 @@ private:
 /// Throws base::InputError unless the plan says when a trial ends and the rule makes sense.
 void check_trials(const model::Plan& plan, const StopRule& rule);
 
-/// The next round of trials after `trials_done` of each variant, empty when enough; `first_number`: of the first round.
+/// The next round of trials after those in `sums`, empty when there are enough.
 [[nodiscard]] std::optional<Round> next_trials(const StopRule& rule, const TrialSums& sums, std::size_t num_variants,
                                                std::uint32_t phase, std::uint32_t number);
 [[nodiscard]] bool narrow_enough(const StopRule& rule, const TrialSums& sums);
