@@ -6,13 +6,16 @@
 #include <filesystem>
 
 #include "windtunnel/base/build_info.hpp"
+#include "windtunnel/parallel/communicator.hpp"
+#include "windtunnel/store/provenance.hpp"
 
 namespace windtunnel::app {
 
 std::string version_text() {
     const base::BuildInfo build = base::build_info();
     return fmt::format("windtunnel {}\ngit {}\ncompiler {}\nbuild {}{}\n", build.version, build.git_state,
-                       build.compiler, build.build_type, build.contracts ? ", contracts checked" : "");
+                       build.compiler, build.build_type, build.contracts ? ", contracts checked" : "") +
+           fmt::format("MPI {}\nHDF5 {}\n", parallel::mpi_version(), store::hdf5_version());
 }
 
 std::string shipped_inputs() {

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "windtunnel/input/read.hpp"
+#include "windtunnel/parallel/first_error.hpp"
 
 namespace windtunnel::app {
 
@@ -32,6 +32,12 @@ std::vector<Option> run_options() {
         {"no-progress", "", "no progress lines on stderr"}};
 }
 
+std::vector<Option> run_options_without_dry_run() {
+    std::vector<Option> options = run_options();
+    std::erase_if(options, [](const Option& option) { return option.name == "dry-run"; });
+    return options;
+}
+
 Option top_option(const std::string& default_text) {
     return {"top", "N", "number of rows to print", default_text};
 }
@@ -42,7 +48,9 @@ std::vector<Option> together(std::vector<std::vector<Option>> lists) {
     return all;
 }
 
-model::Plan plan_of(const Arguments& arguments) {
+namespace {
+
+std::vector<input::Override> overrides_of(const Arguments& arguments) {
     std::vector<input::Override> overrides;
     for (const std::string& text : arguments.texts("set")) {
         const auto at = text.find('=');
@@ -53,7 +61,52 @@ model::Plan plan_of(const Arguments& arguments) {
     }
     if (const auto seed = arguments.integer("seed", 0, std::numeric_limits<std::int64_t>::max()))
         overrides.push_back({"plan.seed", fmt::format("{}", *seed)});
-    return input::read_plan(arguments.positional().at(0), overrides);
+    return overrides;
+}
+
+}  // namespace
+
+model::Plan plan_of(const Arguments& arguments) {
+    return input::read_plan(arguments.positional().at(0), overrides_of(arguments));
+}
+
+model::Plan plan_on_all_ranks(const Arguments& arguments, parallel::Communicator& communicator,
+                              const std::vector<input::Override>& more) {
+    model::Plan plan;
+    parallel::on_all_ranks(communicator, [&] {
+        std::vector<input::Override> overrides = overrides_of(arguments);
+        overrides.insert(overrides.end(), more.begin(), more.end());
+        plan = input::read_plan(arguments.positional().at(0), overrides);
+    });
+    return plan;
+}
+
+std::vector<Option> trial_options() {
+    return {{"trials", "N", "histories of each failure variant; exactly so many without --half-width",
+             "rehearsal.trials of the plan"},
+            {"half-width", "W",
+             "go on until the 95 % interval of the useful share is +- W: 0.5% of its value, or 0.002", "none"}};
+}
+
+std::int64_t top_of(const Arguments& arguments, std::int64_t usual) {
+    constexpr std::int64_t most = 100'000;
+    return arguments.integer("top", 1, most).value_or(usual);
+}
+
+study::StopRule stop_rule_of(const Arguments& arguments) {
+    study::StopRule rule;
+    rule.trials = arguments.integer("trials", 1, study::StopRule::most_trials);
+    if (!arguments.has("half-width")) return rule;
+    std::string text = arguments.text("half-width");
+    const bool relative = text.ends_with('%');
+    if (relative) text.pop_back();
+    const auto value = to_number(text);
+    constexpr double hundred = 100.0;
+    if (!value || *value <= 0.0 || *value >= (relative ? hundred : 1.0))
+        throw_usage_error("--half-width", fmt::format("\"{}\" cannot be used", arguments.text("half-width")),
+                          "a share of the value like 0.5%, or a plain number between 0 and 1 like 0.002");
+    (relative ? rule.relative_half_width : rule.absolute_half_width) = relative ? *value / hundred : *value;
+    return rule;
 }
 
 }  // namespace windtunnel::app

@@ -66,10 +66,12 @@ driver::RunOptions run_options_of(const Arguments& arguments, const Context& con
     return options;
 }
 
-void print_dry_run(const Arguments& arguments, Context& context, const model::Plan& plan) {
-    if (!context.communicator.is_root()) return;
+ExitCode print_dry_run(const Arguments& arguments, Context& context, const model::Plan& plan) {
+    if (!context.communicator.is_root()) return ExitCode::done;
+    (void)run_options_of(arguments, context, plan);  // options that contradict each other
     const report::PlanFacts facts = plan_facts(plan);
     context.out << (arguments.has("json") ? report::plan_json(plan, facts) : report::plan_text(plan, facts));
+    return ExitCode::done;
 }
 
 void print_outcome(const Arguments& arguments, Context& context, const driver::RunOptions& options,

@@ -7,8 +7,11 @@ std::vector<Subcommand> subcommands() {
     using enum Subcommand::Ranks;
     return {
         {check_command(), root, run_check},
-        {train_command(), root, run_train},
-        {validate_command(), root, run_validate},
+        {train_command(), all, run_train},
+        {search_command(), all, run_search},
+        {avail_command(), all, run_avail},
+        {rehearse_command(), all, run_rehearse},
+        {validate_command(), all, run_validate},
         {import_command(), root, run_import},
         {gather_command(), all, run_gather},
         {compare_command(), root, run_compare},

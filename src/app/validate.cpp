@@ -1,12 +1,13 @@
-#include <algorithm>
-
 #include "windtunnel/app/build_info.hpp"
 #include "windtunnel/app/commands.hpp"
+#include "windtunnel/app/running.hpp"
 #include "windtunnel/app/write_file.hpp"
 #include "windtunnel/base/errors.hpp"
 #include "windtunnel/base/nearest.hpp"
 #include "windtunnel/input/records.hpp"
+#include "windtunnel/parallel/first_error.hpp"
 #include "windtunnel/report/validation.hpp"
+#include "windtunnel/study/validate_study.hpp"
 
 namespace windtunnel::app {
 
@@ -18,6 +19,7 @@ Command validate_command() {
             1,
             together({{{"rows", "FILE.json", "only the rows of this record file", "those that are shipped", true},
                        {"csv", "FILE.csv", "write the table as CSV", "none"}},
+                      run_options_without_dry_run(),
                       print_options()})};
 }
 
@@ -31,14 +33,18 @@ ExitCode run_validate(const Arguments& arguments, Context& context) {
         throw base::RunError{
             "no folder of shipped inputs beside this program; name one with the environment variable "
             "WINDTUNNEL_INPUTS"};
-    const model::Measurements measurements = input::read_measurements(inputs, arguments.texts("rows"));
-    const std::vector<validate::RowResult> rows = validate::run_rows(measurements.rows, measurements);
-    const std::vector<validate::FamilyError> families = validate::family_errors(rows, measurements.limits);
-    if (arguments.has("csv")) write_file(arguments.text("csv"), report::validation_csv(rows));
-    context.out << (arguments.has("json") ? report::validation_json(rows, families)
-                                          : report::validation_text(rows, families));
-    const bool outside = std::ranges::any_of(families, [](const auto& family) { return family.exceeds(); });
-    return outside ? ExitCode::failed : ExitCode::done;
+    model::Measurements measurements;
+    parallel::on_all_ranks(context.communicator,
+                           [&] { measurements = input::read_measurements(inputs, arguments.texts("rows")); });
+    const study::ValidateStudy study{std::move(measurements)};
+    model::Plan plan;  // none: rows bring their own models and cards
+    return run_planned(study, arguments, context, plan, [&](const study::ValidateStudy::State& state) {
+        const study::ValidateAnswer answer = study.answer(state);
+        if (arguments.has("csv")) write_file(arguments.text("csv"), report::validation_csv(answer.rows));
+        context.out << (arguments.has("json") ? report::validation_json(answer.rows, answer.families)
+                                              : report::validation_text(answer.rows, answer.families));
+        return answer.within_limits() ? ExitCode::done : ExitCode::failed;
+    });
 }
 
 }  // namespace windtunnel::app

@@ -122,7 +122,7 @@ std::string plan_text(const model::Plan& plan, const PlanFacts& facts) {
         if (!facts.split.empty()) text += "split\n" + split_text(facts.split, facts.layout->pipeline_parallel);
     }
     if (plan.training) {
-        text += "space\n";
+        text += fmt::format("space    {} designs\n", grouped(static_cast<std::int64_t>(facts.num_designs)));
         for (const auto& [axis, values] : axes_of(plan.training->layout))
             text += fmt::format("  {:<23}{}\n", axis, values);
     }
@@ -178,6 +178,7 @@ std::string plan_json(const model::Plan& plan, const PlanFacts& facts) {
         Json space = Json::object();
         for (const auto& [axis, values] : axes_of(plan.training->layout)) space[axis] = values;
         document["space"] = space;
+        document["num_designs"] = facts.num_designs;
     }
     Json work = Json::array();
     for (const WorkEstimate& item : facts.work)

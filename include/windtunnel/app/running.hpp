@@ -17,7 +17,7 @@ namespace windtunnel::app {
                                                 const model::Plan& plan);
 
 /// --dry-run: what `check` prints.
-void print_dry_run(const Arguments& arguments, Context& context, const model::Plan& plan);
+[[nodiscard]] ExitCode print_dry_run(const Arguments& arguments, Context& context, const model::Plan& plan);
 
 /// What is said about a run without an answer of its own: a part, an interruption, an answer that was there already.
 /// Nothing for a complete run.

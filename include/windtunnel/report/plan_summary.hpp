@@ -1,5 +1,6 @@
 #pragma once
 /// What a plan says once everything is read: groups, split, size of the space, what a run would cost.
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct PlanFacts {
     std::optional<model::Layout> layout;  ///< [train.published], or the space where it is one point
     model::Verdict rules;                 ///< of that layout: rules between values; memory is not computed
     std::vector<train::ChunkLoad> split;  ///< of that layout, in pipeline order; empty when a rule is broken
+    std::uint64_t num_designs = 0;        ///< of the space; 0: the plan has no [train] section
     std::vector<WorkEstimate> work;
 };
 

@@ -1,0 +1,64 @@
+#include "windtunnel/app/commands.hpp"
+#include "windtunnel/app/running.hpp"
+#include "windtunnel/avail/exact.hpp"
+#include "windtunnel/report/trials_answer.hpp"
+#include "windtunnel/study/avail_study.hpp"
+#include "windtunnel/study/layout_choice.hpp"
+
+namespace windtunnel::app {
+namespace {
+
+/// Rank 0 alone: closed forms take no time.
+ExitCode print_exact(const Arguments& arguments, Context& context, const model::Plan& plan) {
+    for (const char* name : {"output", "trials", "half-width", "part", "resume"}) {
+        if (arguments.has(name))
+            throw_usage_error(std::string{"--"} + name, "has no meaning with --exact", "one of the two");
+    }
+    const study::TrainPoint point = study::train_point(train::job_of(plan), study::chosen_layout(plan));
+    if (!point.verdict.feasible()) {
+        context.out << (arguments.has("json") ? report::avail_json(plan, {point, {}})
+                                              : report::avail_text(plan, {point, {}}));
+        return ExitCode::infeasible;
+    }
+    const study::TrialJobs jobs{plan, point.layout, point.step->step_time};
+    const std::vector<std::string> names = study::variant_names(plan);
+    std::vector<report::ExactVariant> variants;
+    bool any = false;
+    for (std::size_t i = 0; i < jobs.jobs().size(); ++i) {
+        variants.push_back({names[i], avail::exact_answer(jobs.jobs()[i])});
+        any = any || variants.back().exact.answer.has_value();
+    }
+    context.out << (arguments.has("json") ? report::exact_json(plan, variants)
+                                          : report::exact_text(plan, point, variants));
+    return any ? ExitCode::done : ExitCode::infeasible;
+}
+
+}  // namespace
+
+Command avail_command() {
+    return {"avail",
+            "Useful time of the plan's layout under failures, by histories until the interval is narrow enough.",
+            "PLAN",
+            1,
+            1,
+            together({trial_options(),
+                      {{"exact", "", "the long run by closed forms, where failures and repairs make a Markov chain"}},
+                      plan_options(),
+                      run_options(),
+                      print_options()})};
+}
+
+ExitCode run_avail(const Arguments& arguments, Context& context) {
+    const study::AvailOptions options{stop_rule_of(arguments)};
+    const model::Plan plan = plan_on_all_ranks(arguments, context.communicator);
+    if (arguments.has("dry-run")) return print_dry_run(arguments, context, plan);
+    if (arguments.has("exact")) return print_exact(arguments, context, plan);
+    const study::AvailStudy study{plan, options};
+    return run_planned(study, arguments, context, plan, [&](const study::AvailStudy::State& state) {
+        const study::AvailAnswer answer = study.answer(state);
+        context.out << (arguments.has("json") ? report::avail_json(plan, answer) : report::avail_text(plan, answer));
+        return answer.feasible() ? ExitCode::done : ExitCode::infeasible;
+    });
+}
+
+}  // namespace windtunnel::app
