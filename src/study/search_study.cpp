@@ -199,6 +199,21 @@ RankedDesign SearchStudy::ranked(std::uint64_t index, Seconds step_time, train::
     return design;
 }
 
+std::optional<std::pair<std::uint64_t, double>> SearchStudy::winner(const State& state) const {
+    std::optional<std::pair<search::Candidate, double>> best;
+    for (std::size_t i = 0; i < state.index.size(); ++i) {
+        const Seconds step{state.step_time_s[i]};
+        const model::Layout layout = sweep_->space().layout(state.index[i]);
+        if (!sweep_->within_limits(layout, step)) continue;
+        const Bytes memory = sweep_->fullest_stage(state.index[i]).total;
+        const search::Candidate candidate{sweep_->valuation().score(sweep_->objective(), layout, step, memory),
+                                          state.index[i]};
+        if (!best || candidate < best->first) best = {candidate, step.value()};
+    }
+    if (!best) return std::nullopt;
+    return std::pair{best->first.index, best->second};
+}
+
 SearchAnswer SearchStudy::answer(const State& state) const {
     SearchAnswer answer;
     answer.objective = objective_;

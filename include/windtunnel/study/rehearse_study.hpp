@@ -51,9 +51,6 @@ public:
     [[nodiscard]] RehearseAnswer answer(const State& state) const;
 
 private:
-    /// Winner of the search: index and executor step time.
-    [[nodiscard]] std::optional<std::pair<std::uint64_t, double>> winner(const State& state) const;
-
     std::string identity_;
     model::Plan plan_;
     StopRule stop_;

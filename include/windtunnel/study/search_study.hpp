@@ -96,6 +96,10 @@ public:
     [[nodiscard]] std::string part_refusal() const { return {}; }
 
     [[nodiscard]] SearchAnswer answer(const State& state) const;
+    /// Best design of the executor and its step time; empty: nothing feasible.
+    [[nodiscard]] std::optional<std::pair<std::uint64_t, double>> winner(const State& state) const;
+    /// An empty partial result.
+    [[nodiscard]] Partial nothing() const { return {sweep_->nothing(), {}, {}}; }
     [[nodiscard]] const search::Sweep& sweep() const noexcept { return *sweep_; }
 
 private:

@@ -1,5 +1,6 @@
 #pragma once
 /// One layout, or the same layout on a series of card counts: step time with its parts, MFU, memory, verdict.
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,10 +50,9 @@ public:
     /// Throws base::InputError: no single layout, a sweep without card counts.
     explicit TrainStudy(const model::Plan& plan, const TrainOptions& options = {});
 
-    using Partial = std::vector<TrainPoint>;  ///< without layouts
+    using Partial = std::vector<TrainPoint>;  ///< packed without their layouts
     struct State {
         std::vector<TrainPoint> points;
-        bool done = false;
     };
 
     [[nodiscard]] std::string identity() const { return identity_; }
@@ -73,8 +73,8 @@ public:
 
 private:
     std::string identity_;
-    train::Job job_;
     std::vector<model::Layout> layouts_;
+    train::Job job_;
 };
 
 /// Everything that `train` says about one layout.

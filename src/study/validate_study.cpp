@@ -1,0 +1,129 @@
+#include "windtunnel/study/validate_study.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "rows.hpp"
+#include "windtunnel/base/hash.hpp"
+#include "windtunnel/base/pack.hpp"
+#include "windtunnel/study/schema.hpp"
+
+namespace windtunnel::study {
+namespace {
+
+void put(base::Packer& packer, const std::optional<double>& value) {
+    packer.put(static_cast<std::uint8_t>(value.has_value()));
+    packer.put(value.value_or(0.0));
+}
+
+std::optional<double> get(base::Unpacker& unpacker) {
+    const bool there = unpacker.get<std::uint8_t>() != 0;
+    const auto value = unpacker.get<double>();
+    return there ? std::optional{value} : std::nullopt;
+}
+
+double number(const std::optional<double>& value) {
+    return value.value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+}  // namespace
+
+ValidateStudy::ValidateStudy(model::Measurements measurements)
+    : measurements_{std::make_shared<const model::Measurements>(std::move(measurements))} {
+    identity_ = fmt::format("study = validate train\nrows = {}\n", measurements_->rows.size());
+    for (const model::PublishedRow& row : measurements_->rows)
+        identity_ += fmt::format("{} {}\n", row.id, base::hex_text(model::fit_hash(row)));
+}
+
+std::optional<Round> ValidateStudy::next_round(const State& state) const {
+    Round round;
+    round.label = "validate: rows";
+    round.num_items = measurements_->rows.size();
+    round.items_per_block = 8;
+    if (state.blocks >= round.num_blocks()) return std::nullopt;
+    return round;
+}
+
+ValidateStudy::Partial ValidateStudy::evaluate(const Round&, ItemRange items, std::string_view) const {
+    Partial results;
+    for (std::uint64_t item = items.begin; item < items.end; ++item)
+        for (validate::RowResult& result : validate::run_row(measurements_->rows.at(item), *measurements_))
+            results.push_back(std::move(result));
+    return results;
+}
+
+void ValidateStudy::merge(Partial& partial, const Partial& other) const {
+    partial.insert(partial.end(), other.begin(), other.end());
+}
+
+std::string ValidateStudy::pack(const Partial& partial) const {
+    base::Packer packer;
+    packer.put(static_cast<std::uint64_t>(partial.size()));
+    for (const validate::RowResult& row : partial) {
+        for (const std::string* text : {&row.id, &row.file, &row.family, &row.quantity, &row.reason})
+            packer.put(std::string_view{*text});
+        for (const auto* value : {&row.predicted, &row.measured, &row.low, &row.high}) put(packer, *value);
+        packer.put(static_cast<std::uint8_t>(row.used_to_fit));
+        packer.put(static_cast<std::uint64_t>(row.assumed.size()));
+        for (const std::string& text : row.assumed) packer.put(std::string_view{text});
+    }
+    return std::move(packer).take();
+}
+
+ValidateStudy::Partial ValidateStudy::unpack(std::string_view bytes) const {
+    base::Unpacker unpacker{bytes};
+    Partial results;
+    for (auto left = unpacker.get<std::uint64_t>(); left > 0; --left) {
+        validate::RowResult& row = results.emplace_back();
+        for (std::string* text : {&row.id, &row.file, &row.family, &row.quantity, &row.reason})
+            *text = unpacker.get_text();
+        for (auto* value : {&row.predicted, &row.measured, &row.low, &row.high}) *value = get(unpacker);
+        row.used_to_fit = unpacker.get<std::uint8_t>() != 0;
+        for (auto texts = unpacker.get<std::uint64_t>(); texts > 0; --texts) row.assumed.push_back(unpacker.get_text());
+    }
+    return results;
+}
+
+void ValidateStudy::absorb(State& state, const Round&, std::uint64_t, const Partial& partial) const {
+    state.rows.insert(state.rows.end(), partial.begin(), partial.end());
+    ++state.blocks;
+}
+
+ValidateAnswer ValidateStudy::answer(const State& state) const {
+    return {state.rows, validate::family_errors(state.rows, measurements_->limits)};
+}
+
+std::vector<store::Table> ValidateStudy::tables(const State& state) const {
+    Rows rows{validate_rows_schema()}, families{validate_families_schema()};
+    const ValidateAnswer found = answer(state);
+    for (const validate::RowResult& row : found.rows)
+        rows.text(row.id)
+            .text(row.family)
+            .text(row.quantity)
+            .real(number(row.predicted))
+            .real(number(row.measured))
+            .real(number(row.relative_error()))
+            .real(number(row.low))
+            .real(number(row.high))
+            .integer(row.used_to_fit ? 1 : 0)
+            .text(row.reason);
+    for (const validate::FamilyError& family : found.families)
+        families.text(family.family)
+            .text(family.quantity)
+            .integer(family.num_rows)
+            .integer(family.num_without)
+            .real(family.mean)
+            .real(family.median)
+            .real(family.percentile_90)
+            .real(family.worst)
+            .real(family.mean_not_fitted)
+            .integer(family.num_not_fitted)
+            .real(number(family.limit))
+            .integer(family.exceeds() ? 1 : 0);
+    std::vector<store::Table> tables;
+    for (Rows* table : {&rows, &families}) tables.push_back(std::move(*table).take());
+    return tables;
+}
+
+}  // namespace windtunnel::study
