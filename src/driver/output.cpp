@@ -81,7 +81,6 @@ void Output::look_at_result(const store::JournalHeader& header, const RunOptions
         refuse(path_, "the result belongs to another run: " + difference, "the same plan and options, or --overwrite");
     if (result.completeness() != store::Completeness::whole) return;
     already_complete_ = true;
-    notes_.push_back(fmt::format("{} is complete and from this plan; nothing to do", path_));
     store::remove_file(journal_path_);
 }
 

@@ -75,16 +75,8 @@ public:
                                      : run_rounds(study_, Missing::compute, blocks, crew_, progress);
             }
             blocks.sync();
-            if (done.interrupted) {
-                say(output ? "stopped by a signal; the journal is kept, continue with --resume"
-                           : "stopped by a signal; nothing was kept (no --output)");
-                return AnyOutcome{RunStatus::interrupted, {}};
-            }
-            if (options_.part) {
-                say(fmt::format("part {}/{} is done; windtunnel gather makes the result of all parts",
-                                options_.part->index, options_.part->count));
-                return AnyOutcome{RunStatus::part_done, {}};
-            }
+            if (done.interrupted) return AnyOutcome{RunStatus::interrupted, {}};
+            if (options_.part) return AnyOutcome{RunStatus::part_done, {}};
             return finish(output.get(), blocks, done);
         });
     }

@@ -1,14 +1,13 @@
 """kill_and_resume_test.py TOY_RUN MPIEXEC KILLS: the toy study, killed and continued; then every other way to stop it."""
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import runs  # noqa: E402
-from kill_and_resume import kill_and_resume, timed_whole_run  # noqa: E402
+from kill_and_resume import kill_and_resume, whole_run  # noqa: E402
 
 toy, mpiexec, kills = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
@@ -18,43 +17,41 @@ def check(condition, text):
         raise SystemExit(text)
 
 
-def blocks_of(result):
-    done = runs.run(["h5dump", "-d", "/provenance/blocks", result])
-    return int(done.stdout.split("(0):")[1].split()[0])
-
-
-def stop_with(number, command, seconds, **more):
-    """Starts, sends the signal after so many seconds, gives exit code and stderr."""
-    process = subprocess.Popen(command, env=runs.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE, text=True, **more)
-    time.sleep(seconds)
+def stop_with(number, command, journal):
+    """Starts, sends the signal when 40 blocks are done, gives exit code and stderr."""
+    if os.path.exists(journal):
+        os.remove(journal)
+    process = runs.start(command, text=True)
+    check(runs.wait_for_blocks(process, journal, 40), f"{command} ended too early")
     process.send_signal(number)
     _, error = process.communicate(timeout=60)
     return process.returncode, error
 
 
 with tempfile.TemporaryDirectory() as folder:
-    command = [toy, "--block_us", "1500"]
-    whole, seconds = timed_whole_run(command, folder)
-    num_blocks = blocks_of(whole)
-    shares = kill_and_resume(command, folder, mpiexec, kills, whole, num_blocks, seconds, random_seed=20261201)
-    print(f"{num_blocks} blocks, {seconds:.1f} s; kills at " + ", ".join(f"{share:.0%}" for share in shares))
+    command = [toy, "--block_us", "1000"]
+    whole, num_blocks = whole_run(command, folder)
+    shares = kill_and_resume(command, folder, mpiexec, kills, whole, num_blocks, random_seed=20261201)
+    print(f"{num_blocks} blocks; kills at " + ", ".join(f"{share:.0%}" for share in shares))
 
     # SIGUSR1 to mpirun: the blocks in hand finish, all ranks exit 75, the journal stands, no lock.
     output = os.path.join(folder, "usr1.h5")
     for ranks in (1, 2, 3):
         stop = runs.on_ranks(mpiexec, ranks, [*command, "-o", output, "--overwrite", "--threads", "1"])
-        code, error = stop_with(signal.SIGUSR1, stop, 0.6)
+        code, error = stop_with(signal.SIGUSR1, stop, output + ".journal")
         check(code == 75, f"SIGUSR1 on {ranks} ranks: exit code {code}\n{error}")
         there = runs.journal_blocks(output + ".journal")
         check(0 < len(there) < num_blocks, f"SIGUSR1 on {ranks} ranks: {len(there)} blocks")
         check(not os.path.exists(output + ".lock") and not os.path.exists(output), "SIGUSR1 left a lock or a result")
 
     # SIGTERM to a run without a launcher: exit 75; under mpirun the launcher makes the code 1 (or what the ranks gave).
-    code, error = stop_with(signal.SIGTERM, [*command, "-o", output, "--overwrite", "--threads", "2"], 0.6)
+    code, error = stop_with(signal.SIGTERM, [*command, "-o", output, "--overwrite", "--threads", "2"], output + ".journal")
     check(code == 75 and "journal is kept" in error, f"SIGTERM: exit code {code}\n{error}")
     check(not os.path.exists(output + ".lock"), "SIGTERM left the lock")
-    code, error = stop_with(signal.SIGTERM, [mpiexec, "-n", "2", *command, "-o", output, "--overwrite"], 0.6)
+    # mpirun waits a second before it hands the signal on, so the blocks are slow here.
+    slow = [toy, "--block_us", "10000"]
+    code, error = stop_with(signal.SIGTERM, [mpiexec, "-n", "2", *slow, "-o", output, "--overwrite"],
+                            output + ".journal")
     check(code != 0 and len(runs.journal_blocks(output + ".journal")) > 0, f"SIGTERM to mpirun: exit code {code}")
     time.sleep(0.5)
     runs.run([*command, "-o", output, "--resume"])
@@ -62,9 +59,8 @@ with tempfile.TemporaryDirectory() as folder:
 
     # One killed rank: the launcher ends the others, nothing hangs, the journal goes on.
     output = os.path.join(folder, "rank.h5")
-    process = subprocess.Popen([mpiexec, "-n", "3", *command, "-o", output], env=runs.environment(),
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(0.6)
+    process = runs.start([mpiexec, "-n", "3", *command, "-o", output], os.path.join(folder, "log"))
+    check(runs.wait_for_blocks(process, output + ".journal", 40), "the run ended too early")
     ranks = [pid for pid in runs.children_of(process.pid) if runs.is_running(pid)]
     os.kill(ranks[-1], signal.SIGKILL)
     check(process.wait(timeout=30) != 0, "a killed rank went unnoticed")
@@ -75,9 +71,8 @@ with tempfile.TemporaryDirectory() as folder:
 
     # Two jobs on one output: the second stops, the first is not harmed.
     output = os.path.join(folder, "two.h5")
-    first = subprocess.Popen([*command, "-o", output], env=runs.environment(), stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(0.4)
+    first = runs.start([*command, "-o", output], os.path.join(folder, "log"))
+    check(runs.wait_for_blocks(first, output + ".journal", 40), "the run ended too early")
     second = runs.run([*command, "-o", output, "--overwrite"], expected=1)
     check("is being written by process" in second.stderr, second.stderr)
     check(first.wait(timeout=60) == 0, "the first of two jobs failed")

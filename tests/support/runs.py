@@ -91,24 +91,37 @@ def children_of(pid):
     return found
 
 
-def kill_after(command, seconds, log):
-    """Starts the command in a session of its own, and after so many seconds kills every process of it with -9.
-    True when it was still running."""
-    with open(log, "ab") as stream:
-        process = subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, stdout=stream, stderr=stream,
-                                   start_new_session=True)
-        try:
-            process.wait(timeout=seconds)
+def start(command, log=None, **more):
+    """Starts the command; its stderr goes to the file `log` or can be read."""
+    stream = open(log, "ab") if log else subprocess.PIPE
+    try:
+        return subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=stream, **more)
+    finally:
+        if log:
+            stream.close()
+
+
+def wait_for_blocks(process, journal, blocks, timeout=120):
+    """Until the journal holds so many blocks. False when the process ended before."""
+    limit = time.monotonic() + timeout
+    while time.monotonic() < limit:
+        if os.path.exists(journal) and len(journal_blocks(journal)) >= blocks:
+            return True
+        if process.poll() is not None:
             return False
-        except subprocess.TimeoutExpired:
+        time.sleep(0.005)
+    raise SystemExit(f"{journal} did not reach {blocks} blocks in {timeout} s")
+
+
+def kill_all(process):
+    """-9 for a process and all below it; returns when none of them runs."""
+    pids = [process.pid, *children_of(process.pid)]
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
             pass
-        pids = [process.pid, *children_of(process.pid)]
-        for pid in pids:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        process.wait()
-        while any(is_running(pid) for pid in pids):
-            time.sleep(0.01)
-        return True
+    process.wait()
+    while any(is_running(pid) for pid in pids):
+        time.sleep(0.01)
