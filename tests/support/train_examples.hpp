@@ -83,6 +83,14 @@ inline model::Accelerator ascend_910b() {
     return card(353.9, Bytes{64 * base::gib}, 1600, 196, 25);
 }
 
+/// NVIDIA's "80 GB" cards report 80 GiB (81,920 MiB; 81,559 MiB on H100).
+inline model::Accelerator a800() {
+    return card(312, Bytes{80 * base::gib}, 2039, 200, 25);
+}
+inline model::Accelerator h800() {
+    return card(989.4, Bytes{80 * base::gib}, 3350, 200, 50);
+}
+
 inline train::Job job(const model::Transformer& transformer, const model::Accelerator& accelerator, int cards,
                       int sequence_length) {
     train::Job job;
