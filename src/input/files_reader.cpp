@@ -7,6 +7,7 @@
 
 #include "binders.hpp"
 #include "windtunnel/base/hash.hpp"
+#include "windtunnel/input/hugging_face.hpp"
 #include "windtunnel/input/toml_document.hpp"
 
 namespace windtunnel::input {
@@ -84,7 +85,7 @@ std::optional<model::Transformer> FilesReader::model(const std::string& path, co
     model::Transformer transformer;
     if (path.ends_with(".json") || provider_(path).folder) {
         const auto content = text(path, "model", from, field);
-        if (content) findings.push_back({path, 0, 0, {}, "Hugging Face configurations cannot be read yet", {}});
+        if (content) transformer = read_hugging_face(*content, files.back().path, findings);
     } else if (const auto read = values(path, "model", from, field)) {
         transformer = bind_model(*read, findings);
     }
