@@ -222,7 +222,7 @@ std::vector<model::PublishedRow> parse_records(const std::string& text, const st
         if (const std::size_t found = text.find(id->dump(), position); found != std::string::npos) {
             line += lines_between(text, position, found);
             row.line = line;
-            position = found;
+            position = found + 1;
         }
         const std::size_t before = findings.size();
         RecordReader reader{record, path, row.line, findings};
