@@ -61,7 +61,7 @@ TEST(MemoryCase, Uc004PureTensorParallel) {
 }
 
 // UC-014: aicb pull request 36, the same shape, 32 cards, tp 8, 4,096 tokens: 21 GB used on the device; the sheet's
-// stack is assumed for the flags that the source leaves open. 16-bit parameters 1.92 GB: 7.68e9 ... x 2 / 8.
+// stack is assumed for the flags that the source leaves open.
 TEST(MemoryCase, Uc014DeviceUseOfThirtyTwoCards) {
     model::Layout layout = test::layout(32, 8, 1, 1, 128);
     layout.sequence_parallel = false;

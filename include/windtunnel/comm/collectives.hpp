@@ -28,20 +28,24 @@ namespace windtunnel::comm {
 /// Returns: time, >= 0. With equal tiers and no latency it is the flat ring formula.
 /// Limits:  levels do not overlap; an unevenly filled last domain counts as full.
 /// Source:  HCCL and NCCL hierarchical algorithms; the sum of levels is checked against the flat formula.
-[[nodiscard]] Seconds all_gather_time(Bytes message, const topology::GroupPlacement& group, const Links& links) noexcept;
+[[nodiscard]] Seconds all_gather_time(Bytes message, const topology::GroupPlacement& group,
+                                      const Links& links) noexcept;
 
 /// Reduce-scatter inside, all-reduce of the share outside, all-gather inside: twice the all-gather.
 ///
 /// Model:   as above. Inputs: message >= 0: the buffer of each rank. Returns: time, >= 0. Limits, source: as above.
-[[nodiscard]] Seconds all_reduce_time(Bytes message, const topology::GroupPlacement& group, const Links& links) noexcept;
+[[nodiscard]] Seconds all_reduce_time(Bytes message, const topology::GroupPlacement& group,
+                                      const Links& links) noexcept;
 
 /// Each rank sends an equal share of its buffer to every rank of the group, itself included.
 ///
-/// Model:   (g-1)/n of the buffer goes to peers in the domain, (n-g)/n leaves it over the card's own port; both at once,
+/// Model:   (g-1)/n of the buffer goes to peers in the domain, (n-g)/n leaves it over the card's own port; both at
+/// once,
 ///          the slower one counts; one latency per tier that is used.
 /// Inputs:  message >= 0: buffer of each rank. Returns: time, >= 0.
 /// Limits:  balanced traffic; no merging of copies for one domain.
 /// Source:  derived here; shares as in DeepSeek-V3 and CloudMatrix384 dispatch accounting.
-[[nodiscard]] Seconds all_to_all_time(Bytes message, const topology::GroupPlacement& group, const Links& links) noexcept;
+[[nodiscard]] Seconds all_to_all_time(Bytes message, const topology::GroupPlacement& group,
+                                      const Links& links) noexcept;
 
 }  // namespace windtunnel::comm

@@ -4,15 +4,15 @@
 
 namespace windtunnel::compute {
 
-/// Heads of one card over whole sequences; `query_share` is the part of each sequence's query positions that the card has
-/// (1/cp, dealt so that causal work is even).
+/// Heads of one card over whole sequences; `query_share` is the part of each sequence's query positions that the card
+/// has (1/cp, dealt so that causal work is even).
 struct AttentionShape {
     double sequences = 1.0;
-    double length = 0.0;            ///< tokens of a sequence
+    double length = 0.0;  ///< tokens of a sequence
     double query_share = 1.0;
     double heads = 0.0;
     double qk_dim = 0.0, value_dim = 0.0;
-    double window = 0.0;            ///< sliding window, tokens; 0: all positions before
+    double window = 0.0;  ///< sliding window, tokens; 0: all positions before
 };
 
 /// Query-key pairs of one head and sequence under the causal mask, counted as half of the square; with a window w below
@@ -33,13 +33,14 @@ inline constexpr double flash_backward_ratio = 2.5;
 
 /// Forward time of attention as batched products with stored scores (no mask is skipped), without launches.
 ///
-/// Model:   full square of products at the attention fraction, plus 11 bytes per score: softmax reads and writes 16 bit (4),
+/// Model:   full square of products at the attention fraction, plus 11 bytes per score: softmax reads and writes 16 bit
+/// (4),
 ///          dropout reads, writes and keeps a mask (5), the second product reads (2). Backward takes twice as long.
 /// Inputs, returns: as above. Limits: fused scale, mask and softmax. Source: Korthikanti et al., 2022, section 4.
 [[nodiscard]] Seconds unfused_attention_time(const AttentionShape& shape, const Card& card) noexcept;
 inline constexpr double unfused_backward_ratio = 2.0;
-/// Heads whose width is no multiple of 8 elements (16 bytes) miss the matrix units: the products run at this part of their
-/// rate. Source: alignment rule of cuBLAS; the number is fitted to BLOOM rows with heads of 108 and 150.
+/// Heads whose width is no multiple of 8 elements (16 bytes) miss the matrix units: the products run at this part of
+/// their rate. Source: alignment rule of cuBLAS; the number is fitted to BLOOM rows with heads of 108 and 150.
 inline constexpr double unaligned_rate = 1.0 / 9.0;
 
 }  // namespace windtunnel::compute

@@ -21,9 +21,9 @@ struct Gemm {
 
 /// Time of a product, without the launch.
 ///
-/// Model:   the larger of compute time and memory time (each matrix once: inputs in the product's precision, result 16 bit).
-/// Inputs:  dimensions >= 0; an empty product takes no time. Returns: time, >= 0.
-/// Limits:  no cache reuse between products. Source: roofline, Williams et al., CACM 52(4), 2009.
+/// Model:   the larger of compute time and memory time (each matrix once: inputs in the product's precision, result 16
+/// bit). Inputs:  dimensions >= 0; an empty product takes no time. Returns: time, >= 0. Limits:  no cache reuse between
+/// products. Source: roofline, Williams et al., CACM 52(4), 2009.
 [[nodiscard]] Seconds gemm_time(const Gemm& gemm, const Card& card) noexcept;
 
 /// `groups` equal products in one kernel (experts).

@@ -14,10 +14,18 @@ inline constexpr int num_precisions = 8;
 /// Bytes of one stored element.
 [[nodiscard]] constexpr double bytes_per_element(Precision precision) noexcept {
     switch (precision) {
-        case Precision::fp32: case Precision::tf32: return 4.0;
-        case Precision::fp16: case Precision::bf16: return 2.0;
-        case Precision::fp8: case Precision::mxfp8: case Precision::int8: return 1.0;
-        case Precision::nvfp4: return 0.5;
+        case Precision::fp32:
+        case Precision::tf32:
+            return 4.0;
+        case Precision::fp16:
+        case Precision::bf16:
+            return 2.0;
+        case Precision::fp8:
+        case Precision::mxfp8:
+        case Precision::int8:
+            return 1.0;
+        case Precision::nvfp4:
+            return 0.5;
     }
     return 0.0;
 }
@@ -26,7 +34,7 @@ inline constexpr int num_precisions = 8;
 struct NetworkTier {
     BytesPerSecond bandwidth;
     Seconds latency;
-    std::string kind;       ///< NVLink4, HCCS, RoCE, ...
+    std::string kind;  ///< NVLink4, HCCS, RoCE, ...
 };
 
 struct Accelerator {
@@ -34,14 +42,14 @@ struct Accelerator {
     std::string vendor;
     /// Dense matrix peak by precision; 0: the card does not have it. mxfp8 falls back to fp8.
     std::array<FlopsPerSecond, num_precisions> matrix_peak{};
-    FlopsPerSecond vector_peak;         ///< 0: unknown, vector operators are bound by memory
-    Bytes memory;                       ///< as the card reports it (64 GB of an Ascend 910B is 64 GiB)
+    FlopsPerSecond vector_peak;  ///< 0: unknown, vector operators are bound by memory
+    Bytes memory;                ///< as the card reports it (64 GB of an Ascend 910B is 64 GiB)
     BytesPerSecond memory_bandwidth;
-    NetworkTier scale_up;               ///< inside a domain (node, NVLink rack, supernode)
-    int scale_up_domain = 1;            ///< cards in a domain
-    NetworkTier scale_out;              ///< between domains
+    NetworkTier scale_up;     ///< inside a domain (node, NVLink rack, supernode)
+    int scale_up_domain = 1;  ///< cards in a domain
+    NetworkTier scale_out;    ///< between domains
     int cards_per_node = 1;
-    Watts power;                        ///< board power; 0: unknown
+    Watts power;  ///< board power; 0: unknown
 
     /// Peak for the precision, 0 where the card lacks it.
     [[nodiscard]] FlopsPerSecond peak(Precision precision) const noexcept;

@@ -23,16 +23,16 @@ struct Layout {
     int cards = 1;
     int tensor_parallel = 1;
     int pipeline_parallel = 1;
-    int virtual_pipeline = 1;           ///< model chunks per pipeline rank
+    int virtual_pipeline = 1;  ///< model chunks per pipeline rank
     int context_parallel = 1;
     int expert_parallel = 1;
     int expert_tensor_parallel = 1;
-    int micro_batch_size = 1;           ///< sequences
-    std::int64_t global_batch_size = 1; ///< sequences
+    int micro_batch_size = 1;            ///< sequences
+    std::int64_t global_batch_size = 1;  ///< sequences
     Recompute recompute = Recompute::none;
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
-    int optimizer_sharding = 1;         ///< ZeRO level 0 to 3 over dp x cp
-    bool sequence_parallel = true;      ///< with tensor parallelism: norms and residuals are split along the sequence
+    int optimizer_sharding = 1;     ///< ZeRO level 0 to 3 over dp x cp
+    bool sequence_parallel = true;  ///< with tensor parallelism: norms and residuals are split along the sequence
     PipelineSplit split;
 
     friend bool operator==(const Layout&, const Layout&) = default;

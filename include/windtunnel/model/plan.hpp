@@ -18,7 +18,7 @@ namespace windtunnel::model {
 template <class Value>
 struct Axis {
     bool any = false;
-    std::vector<Value> values;      ///< in the order of the file, no doubles; empty when any
+    std::vector<Value> values;  ///< in the order of the file, no doubles; empty when any
     [[nodiscard]] bool fixed() const noexcept { return !any && values.size() == 1; }
     friend bool operator==(const Axis&, const Axis&) = default;
 };
@@ -32,7 +32,8 @@ struct LayoutSpace {
     Axis<int> expert_parallel{false, {1}};
     Axis<int> expert_tensor_parallel{false, {1}};
     Axis<int> micro_batch_size{false, {1}};
-    Axis<std::int64_t> global_batch_size{false, {1}};   ///< a range {from, to} is every integer in it; "any" is not allowed
+    Axis<std::int64_t> global_batch_size{false,
+                                         {1}};  ///< a range {from, to} is every integer in it; "any" is not allowed
     Axis<Recompute> recompute{false, {Recompute::none}};
     Axis<PipelineSchedule> schedule{false, {PipelineSchedule::one_f_one_b}};
     Axis<int> optimizer_sharding{false, {1}};
@@ -54,13 +55,13 @@ struct Search {
 };
 
 struct Rehearsal {
-    std::optional<Seconds> horizon;     ///< wall clock at most
-    std::optional<double> tokens;       ///< train.tokens when absent
+    std::optional<Seconds> horizon;  ///< wall clock at most
+    std::optional<double> tokens;    ///< train.tokens when absent
     std::int64_t trials = 1000;
 };
 
 struct Cost {
-    UsdPerSecond card;                  ///< 0: unknown, no cost is printed
+    UsdPerSecond card;  ///< 0: unknown, no cost is printed
     UsdPerJoule energy;
     double pue = 1.0;
     UsdPerSecond spare_node;
@@ -68,22 +69,22 @@ struct Cost {
 
 struct Training {
     int sequence_length = 0;
-    double tokens = 0.0;                        ///< of the whole run; 0: not given
-    Precision precision = Precision::bf16;      ///< of matrix products: bf16, fp16, fp8, mxfp8, nvfp4
+    double tokens = 0.0;                             ///< of the whole run; 0: not given
+    Precision precision = Precision::bf16;           ///< of matrix products: bf16, fp16, fp8, mxfp8, nvfp4
     Precision gradient_precision = Precision::fp32;  ///< of the gradient buffer and its exchange
     LayoutSpace layout;
-    std::optional<Layout> published;            ///< `[train.published]`
-    bool flash_attention = true;                ///< false: scores are stored, with dropout
-    bool fused_operators = true;                ///< false: a gated activation holds one product more, logits 12 bytes, dropout
-    std::optional<double> reserve_fraction;     ///< of card memory kept free; default 0
+    std::optional<Layout> published;  ///< `[train.published]`
+    bool flash_attention = true;      ///< false: scores are stored, with dropout
+    bool fused_operators = true;      ///< false: a gated activation holds one product more, logits 12 bytes, dropout
+    std::optional<double> reserve_fraction;  ///< of card memory kept free; default 0
 };
 
 /// A file that was read: its text and hash go into /provenance.
 struct InputFile {
-    std::string role;       ///< plan, model, cluster, accelerator, failures, calibration
+    std::string role;  ///< plan, model, cluster, accelerator, failures, calibration
     std::string path;
     std::string text;
-    std::uint64_t hash = 0; ///< FNV-1a, 64 bit, of the text
+    std::uint64_t hash = 0;  ///< FNV-1a, 64 bit, of the text
 };
 
 struct Plan {
@@ -99,9 +100,9 @@ struct Plan {
     Rehearsal rehearsal;
     Cost cost;
     std::vector<InputFile> files;
-    std::vector<std::string> implicit_defaults;     ///< "train.layout.context_parallel = 1", printed
-    std::vector<std::string> assumptions;           ///< "recovery.restart = 600 s (assumed)", printed and stored
-    std::string resolved_text;                      ///< canonical text of all values: the identity of the plan
+    std::vector<std::string> implicit_defaults;  ///< "train.layout.context_parallel = 1", printed
+    std::vector<std::string> assumptions;        ///< "recovery.restart = 600 s (assumed)", printed and stored
+    std::string resolved_text;                   ///< canonical text of all values: the identity of the plan
 };
 
 }  // namespace windtunnel::model

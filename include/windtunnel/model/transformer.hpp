@@ -18,39 +18,41 @@ enum class Activation { swiglu, geglu, gelu, relu, squared_relu };
 struct Attention {
     AttentionKind kind = AttentionKind::mha;
     int num_heads = 0;
-    int num_kv_heads = 0;       ///< = num_heads for MHA and MLA, 1 for MQA
-    int head_dim = 0;           ///< MHA, MQA, GQA
-    int q_lora_rank = 0;        ///< MLA; 0: queries come straight from the hidden state
-    int kv_lora_rank = 0;       ///< MLA
-    int qk_nope_head_dim = 0;   ///< MLA
-    int qk_rope_head_dim = 0;   ///< MLA
-    int v_head_dim = 0;         ///< MLA
-    int sliding_window = 0;     ///< tokens; 0: full attention everywhere
-    int num_sliding_layers = 0; ///< layers with the window; the rest attend fully
+    int num_kv_heads = 0;        ///< = num_heads for MHA and MLA, 1 for MQA
+    int head_dim = 0;            ///< MHA, MQA, GQA
+    int q_lora_rank = 0;         ///< MLA; 0: queries come straight from the hidden state
+    int kv_lora_rank = 0;        ///< MLA
+    int qk_nope_head_dim = 0;    ///< MLA
+    int qk_rope_head_dim = 0;    ///< MLA
+    int v_head_dim = 0;          ///< MLA
+    int sliding_window = 0;      ///< tokens; 0: full attention everywhere
+    int num_sliding_layers = 0;  ///< layers with the window; the rest attend fully
     /// Weights of a sparse-attention indexer and the like are not modelled: such models are not shipped.
 
     /// Width of a query/key head and of a value head.
     [[nodiscard]] constexpr int qk_dim() const noexcept {
         return kind == AttentionKind::mla ? qk_nope_head_dim + qk_rope_head_dim : head_dim;
     }
-    [[nodiscard]] constexpr int value_dim() const noexcept { return kind == AttentionKind::mla ? v_head_dim : head_dim; }
+    [[nodiscard]] constexpr int value_dim() const noexcept {
+        return kind == AttentionKind::mla ? v_head_dim : head_dim;
+    }
 };
 
 /// Mixture of experts of the MoE layers.
 struct Experts {
     int num_routed = 0;
-    int top_k = 0;              ///< routed experts per token
-    int ffn = 0;                ///< intermediate size of one routed expert
-    int shared_ffn = 0;         ///< intermediate size of all shared experts together; 0: none
+    int top_k = 0;       ///< routed experts per token
+    int ffn = 0;         ///< intermediate size of one routed expert
+    int shared_ffn = 0;  ///< intermediate size of all shared experts together; 0: none
 };
 
 struct Transformer {
     std::string name;
     int num_layers = 0;
-    int num_dense_layers = 0;   ///< leading layers without experts; = num_layers for dense models
-    int moe_layer_step = 1;     ///< after the leading dense layers, every n-th layer has experts
+    int num_dense_layers = 0;  ///< leading layers without experts; = num_layers for dense models
+    int moe_layer_step = 1;    ///< after the leading dense layers, every n-th layer has experts
     int hidden = 0;
-    int ffn = 0;                ///< intermediate size of dense layers; 0 where every layer has experts
+    int ffn = 0;  ///< intermediate size of dense layers; 0 where every layer has experts
     Attention attention;
     std::optional<Experts> experts;
     int vocabulary = 0;         ///< as published; padding is a matter of the layout
@@ -62,7 +64,8 @@ struct Transformer {
     int num_mtp_layers = 0;     ///< multi-token-prediction modules behind the last layer
 
     [[nodiscard]] bool layer_has_experts(int layer) const noexcept {
-        return experts && layer >= num_dense_layers && (layer - num_dense_layers) % moe_layer_step == moe_layer_step - 1;
+        return experts && layer >= num_dense_layers &&
+               (layer - num_dense_layers) % moe_layer_step == moe_layer_step - 1;
     }
     [[nodiscard]] int num_moe_layers() const noexcept;
 };
@@ -72,16 +75,16 @@ struct Transformer {
 struct ParameterCount {
     std::int64_t attention_per_layer = 0;
     std::int64_t dense_ffn_per_layer = 0;
-    std::int64_t expert = 0;                ///< one routed expert
+    std::int64_t expert = 0;  ///< one routed expert
     std::int64_t shared_experts_per_layer = 0;
     std::int64_t router_per_layer = 0;
     std::int64_t input_embedding = 0;
-    std::int64_t output_embedding = 0;      ///< 0 when tied
-    std::int64_t positions = 0;             ///< learned position table
-    std::int64_t norms_and_biases = 0;      ///< whole model
-    std::int64_t mtp = 0;                   ///< all MTP modules: one MoE or dense layer + 2 h x h projection each
-    std::int64_t layers = 0;                ///< all layers: attention, feed-forward, router, all experts
-    std::int64_t active_layers = 0;         ///< the same with top_k instead of all routed experts
+    std::int64_t output_embedding = 0;  ///< 0 when tied
+    std::int64_t positions = 0;         ///< learned position table
+    std::int64_t norms_and_biases = 0;  ///< whole model
+    std::int64_t mtp = 0;               ///< all MTP modules: one MoE or dense layer + 2 h x h projection each
+    std::int64_t layers = 0;            ///< all layers: attention, feed-forward, router, all experts
+    std::int64_t active_layers = 0;     ///< the same with top_k instead of all routed experts
 
     /// attention + ffn + router + embeddings, as `derived_check` of the published tables counts.
     [[nodiscard]] std::int64_t total() const noexcept { return layers + input_embedding + output_embedding; }

@@ -6,14 +6,15 @@ namespace windtunnel::topology {
 
 /// A group of `size` ranks that are `stride` apart in rank order, laid on domains of equal size.
 ///
-/// Model:   ranks fill domains in order; a group starts at a domain border or fits evenly, so each domain that it touches
-///          holds `per_domain` members (the last one may hold fewer). Every card has a network port of its own: a group with
-///          `per_domain` members in a domain uses that many ports.
+/// Model:   ranks fill domains in order; a group starts at a domain border or fits evenly, so each domain that it
+/// touches
+///          holds `per_domain` members (the last one may hold fewer). Every card has a network port of its own: a group
+///          with `per_domain` members in a domain uses that many ports.
 /// Inputs:  size >= 1, stride >= 1, domain_size >= 1.
 struct GroupPlacement {
     int size = 1;
-    int per_domain = 1;     ///< members that share a domain
-    int num_domains = 1;    ///< domains that the group touches
+    int per_domain = 1;   ///< members that share a domain
+    int num_domains = 1;  ///< domains that the group touches
 
     [[nodiscard]] constexpr bool inside_one_domain() const noexcept { return num_domains == 1; }
     friend constexpr bool operator==(const GroupPlacement&, const GroupPlacement&) noexcept = default;

@@ -11,26 +11,26 @@ namespace windtunnel::train {
 struct Scope {
     const Job& job;
     UnitKey key;
-    compute::Card card;         ///< in the job's precision
-    compute::Card wide;         ///< in 16 bit: router, output head
+    compute::Card card;  ///< in the job's precision
+    compute::Card wide;  ///< in 16 bit: router, output head
     comm::Links links;
     topology::GroupPlacement tensor, context, expert, expert_tensor;
-    double tokens = 0.0;        ///< of a micro-batch on the card, before tensor parallelism
-    double own_tokens = 0.0;    ///< the same where sequence parallelism splits them over tensor ranks
+    double tokens = 0.0;      ///< of a micro-batch on the card, before tensor parallelism
+    double own_tokens = 0.0;  ///< the same where sequence parallelism splits them over tensor ranks
     double gradient_bytes = 4.0;
 
     [[nodiscard]] double tp() const noexcept { return key.tensor_parallel; }
 };
 [[nodiscard]] Scope scope_of(const Job& job, const UnitKey& key) noexcept;
 
-/// Which recompute runs an operator again. Full recompute runs all of the forward again. Selective recompute runs, without
-/// flash attention, the attention core (Korthikanti et al., 2022, section 5); with it, where the core keeps next to
-/// nothing, the `cheap` operators: norms, the activation function, and the up-projections of latent attention
+/// Which recompute runs an operator again. Full recompute runs all of the forward again. Selective recompute runs,
+/// without flash attention, the attention core (Korthikanti et al., 2022, section 5); with it, where the core keeps
+/// next to nothing, the `cheap` operators: norms, the activation function, and the up-projections of latent attention
 /// (DeepSeek-V3 report, section 3.2.3).
 enum class Rerun { only_full, cheap };
 
 class BlockBuilder {
-   public:
+public:
     explicit BlockBuilder(const Scope& scope) noexcept : scope_{scope} {}
 
     /// y = x W with its two backward products; the weight is k x n, on this card.
@@ -46,7 +46,8 @@ class BlockBuilder {
     void regather(Seconds gather, Seconds hidden_under) noexcept;
     /// Host work of one pass each way.
     void host(Seconds each_pass) noexcept;
-    /// Bytes held from forward to backward; `cheap`: by operators that selective recompute may run again; `core`: scores.
+    /// Bytes held from forward to backward; `cheap`: by operators that selective recompute may run again; `core`:
+    /// scores.
     void keep(double bytes) noexcept { kept_ += bytes; }
     void keep_cheap(double bytes) noexcept;
     void keep_core(double bytes) noexcept;
@@ -63,7 +64,7 @@ class BlockBuilder {
 
     [[nodiscard]] Seconds input_gradient_time(const compute::Gemm& gemm) const noexcept;
 
-   private:
+private:
     void add_rerun(Rerun rerun, Seconds time, Flops flops) noexcept;
     void floor_by_host(PartTimes& pass, Seconds others) const noexcept;
 

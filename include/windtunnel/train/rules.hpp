@@ -9,7 +9,8 @@
 
 namespace windtunnel::train {
 
-/// First rule that the layout breaks, in the order of VerdictReason, or `fits`. No text: for the inner loop of a search.
+/// First rule that the layout breaks, in the order of VerdictReason, or `fits`. No text: for the inner loop of a
+/// search.
 [[nodiscard]] model::VerdictReason broken_rule(const Job& job, const model::Layout& layout) noexcept;
 
 /// The same with the values and the nearest valid choices in `detail`
@@ -27,8 +28,8 @@ struct ChunkLoad {
 };
 [[nodiscard]] std::vector<ChunkLoad> pipeline_split(const model::Transformer& transformer, const model::Layout& layout);
 
-
 /// One entry of it, without the vector: O(1), explicit_chunks O(index).
-[[nodiscard]] ChunkLoad chunk_load(const model::Transformer& transformer, const model::Layout& layout, int index) noexcept;
+[[nodiscard]] ChunkLoad chunk_load(const model::Transformer& transformer, const model::Layout& layout,
+                                   int index) noexcept;
 
 }  // namespace windtunnel::train
