@@ -41,6 +41,17 @@ double gpipe_time(const Pipeline& pipeline, const PipelineTimes& times) noexcept
     return forward + backward + others * (most_forward + most_backward) + 2.0 * links;
 }
 
+/// One way down and up again below the transfer into `rank`: its work, that of the ranks behind, and the transfers
+/// between.
+double below_from(const Pipeline& pipeline, const PipelineTimes& times, int rank) noexcept {
+    double sum = 0.0;
+    for (int last = pipeline.num_ranks - 1; last >= rank; --last) {
+        sum += all_chunks(pipeline, times, last).both();
+        if (last + 1 < pipeline.num_ranks) sum += 2.0 * times.links[static_cast<std::size_t>(last)].value();
+    }
+    return sum;
+}
+
 // A path of 1F1B starts with forward 0 of rank 0, may stay on a rank (all its forwards and backwards), may go down to
 // the last rank and back up to rank s, where the backward of a micro-batch frees the forward p - s later, and ends with
 // the last backward of rank 0. Every such path is a lower bound of the makespan; these are the longest for equal
@@ -71,11 +82,7 @@ double one_f_one_b_time(const Pipeline& pipeline, const PipelineTimes& times) no
         // Round trips from this rank, the rest of the micro-batches in one shorter trip.
         const std::int64_t trips = (m - 1) / (behind + 1), rest = (m - 1) % (behind + 1);
         const double path = whole + static_cast<double>(trips) * (below + own.both());
-        double shorter = 0.0;
-        for (int last = p - 1; rest > 0 && last >= p - static_cast<int>(rest); --last) {
-            shorter += all_chunks(pipeline, times, last).both();
-            if (last + 1 < p) shorter += 2.0 * times.links[static_cast<std::size_t>(last)].value();
-        }
+        const double shorter = rest > 0 ? below_from(pipeline, times, p - static_cast<int>(rest)) : 0.0;
         longest = std::max(longest, path + shorter);
         above += own.both();
         if (rank + 1 < p) above += 2.0 * times.links[static_cast<std::size_t>(rank)].value();

@@ -18,6 +18,24 @@ PartTimes backward(const BlockCost& block) noexcept {
     return sum += block.backward_weight;
 }
 
+/// Totals of one block, or of the blocks of a chunk.
+struct BlockSum {
+    Seconds forward, backward;
+    HeldParameters held;
+    void add(const BlockSum& block, double times) noexcept {
+        forward += block.forward * times;
+        backward += block.backward * times;
+        held.dense += block.held.dense * times;
+        held.expert += block.held.expert * times;
+    }
+};
+
+BlockSum sum_of(const BlockCost& block) noexcept {
+    return {block.forward.total(),
+            block.backward_input.total() + block.backward_weight.total(),
+            {block.parameters, block.expert_parameters}};
+}
+
 }  // namespace
 
 PartTimes chunk_forward_parts(const ChunkLoad& load, const UnitCosts& costs) noexcept {
@@ -39,17 +57,20 @@ void stage_costs(const Job& job, const model::Layout& layout, const UnitCosts& c
     stages.links.assign(ranks, costs.boundary_time);
     stages.held.assign(ranks, HeldParameters{});
     stages.windows.assign(ranks, HidingWindow{});
+    const BlockSum embedding = sum_of(costs.embedding), dense = sum_of(costs.dense_layer),
+                   moe = sum_of(costs.moe_layer), mtp = sum_of(costs.mtp), head = sum_of(costs.head);
     for (std::size_t i = 0; i < loads.size(); ++i) {
-        ChunkTimes& chunk = stages.chunks[i];
-        chunk = {};
-        add_blocks(loads[i], costs, chunk.forward, [](const BlockCost& block) { return block.forward.total(); });
-        add_blocks(loads[i], costs, chunk.backward,
-                   [](const BlockCost& block) { return block.backward_input.total() + block.backward_weight.total(); });
-        HeldParameters& held = stages.held[i % ranks];
-        add_blocks(loads[i], costs, held.dense, [](const BlockCost& block) { return block.parameters; });
-        add_blocks(loads[i], costs, held.expert, [](const BlockCost& block) { return block.expert_parameters; });
-        stages.windows[i % ranks].forward += chunk.forward;
-        stages.windows[i % ranks].backward += chunk.backward;
+        BlockSum sum;
+        if (loads[i].embedding) sum.add(embedding, 1.0);
+        sum.add(dense, loads[i].dense_layers);
+        sum.add(moe, loads[i].moe_layers);
+        sum.add(mtp, loads[i].mtp_layers);
+        if (loads[i].head) sum.add(head, 1.0);
+        stages.chunks[i] = {sum.forward, sum.backward};
+        stages.held[i % ranks].dense += sum.held.dense;
+        stages.held[i % ranks].expert += sum.held.expert;
+        stages.windows[i % ranks].forward += sum.forward;
+        stages.windows[i % ranks].backward += sum.backward;
     }
     stages.exchange.resize(ranks);
     stages.optimizer.resize(ranks);
