@@ -1,5 +1,8 @@
 #pragma once
 /// What a card reaches on the two network tiers.
+///
+/// Model:   a message takes a latency plus its bytes over a fraction of the data-sheet bandwidth (alpha-beta).
+/// Source:  Hockney, Parallel Computing 20(3), 1994; fractions are fitted (model/efficiency.hpp).
 #include "windtunnel/model/efficiency.hpp"
 #include "windtunnel/model/hardware.hpp"
 

@@ -1,5 +1,8 @@
 #pragma once
 /// What operators need to know of a card: data-sheet rates and what software reaches of them.
+///
+/// Model:   every operator runs at a fraction of one data-sheet rate (model/efficiency.hpp); fractions are fitted, not
+/// derived.
 #include "windtunnel/model/efficiency.hpp"
 #include "windtunnel/model/hardware.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 /// What the train kernel needs to know of a plan: everything but the layout.
+/// Source:  the plan, field by field.
 #include "windtunnel/model/plan.hpp"
 
 namespace windtunnel::train {

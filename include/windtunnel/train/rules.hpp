@@ -1,4 +1,6 @@
 #pragma once
+/// Source:  the divisions that Megatron-Core and DeepSpeed demand.
+///
 /// The rules between values: does a layout make sense at all, before memory and time? The arithmetic and its texts
 /// stand in model/layout_rules.hpp (LayoutRules::first_broken, detail); this header gives them to a Job.
 #include <vector>
