@@ -25,12 +25,12 @@ void add_tensor_communication(BlockBuilder& block, const Scope& scope, double ga
     }
 }
 
-/// A norm on the rank's own tokens: input and output are held.
-void add_norm(BlockBuilder& block, const Scope& scope, double width) {
+/// A norm on the rank's own tokens: its input is held, and its output in the precision of the product that reads it.
+void add_norm(BlockBuilder& block, const Scope& scope, double width, const compute::Card& reader) {
     const double elements = scope.own_tokens * width;
     block.stream(2.0 * bf16 * elements, 3.0 * bf16 * elements, 1, Rerun::cheap);
     block.keep(bf16 * elements);
-    block.keep_cheap(bf16 * elements);
+    block.keep_cheap(reader.element_bytes * elements);
     block.parameters(scope.job.transformer.biases ? 2.0 * width : width);
 }
 
@@ -55,7 +55,7 @@ void add_activation(BlockBuilder& block, const Scope& scope, double rows, double
     // An unfused gated activation also holds the gate behind the non-linear function.
     const bool extra = inputs > 1.0 && !scope.job.fused_operators;
     block.keep(bf16 * elements * inputs);
-    block.keep_cheap(bf16 * elements * (extra ? 2.0 : 1.0));
+    block.keep_cheap(elements * (scope.card.element_bytes + (extra ? bf16 : 0.0)));
     block.transient(2.0 * bf16 * elements);
 }
 
@@ -153,7 +153,7 @@ void add_dispatch(BlockBuilder& block, const Scope& scope, double copies, double
 }  // namespace
 
 void add_attention(BlockBuilder& block, const Scope& scope) {
-    add_norm(block, scope, scope.job.transformer.hidden);
+    add_norm(block, scope, scope.job.transformer.hidden, scope.card);
     if (scope.job.transformer.attention.kind == model::AttentionKind::mla)
         add_latent_products(block, scope);
     else
@@ -162,7 +162,7 @@ void add_attention(BlockBuilder& block, const Scope& scope) {
 }
 
 void add_dense_ffn(BlockBuilder& block, const Scope& scope, double ffn) {
-    add_norm(block, scope, scope.job.transformer.hidden);
+    add_norm(block, scope, scope.job.transformer.hidden, scope.card);
     add_ffn_products(block, scope, ffn);
     add_residual(block, scope);
 }
@@ -175,7 +175,7 @@ void add_experts(BlockBuilder& block, const Scope& scope) {
     const double local = double(experts.num_routed) / scope.key.expert_parallel;
     const double width = double(experts.ffn) / scope.key.expert_tensor_parallel;
     const double inputs = model::is_gated(model.activation) ? 2.0 : 1.0;
-    add_norm(block, scope, h);
+    add_norm(block, scope, h, scope.wide);
     block.product({own, double(experts.num_routed), h}, scope.wide);
     block.parameters(h * experts.num_routed);
     block.keep(8.0 * own * experts.num_routed);
@@ -187,7 +187,8 @@ void add_experts(BlockBuilder& block, const Scope& scope) {
     block.grouped_product(local, {rows / local, inputs * width, h}, scope.card);
     add_activation(block, scope, rows, width);
     block.grouped_product(local, {rows / local, h, width}, scope.card);
-    block.keep(bf16 * rows * h);  // input of the experts; routing weights are applied before the second product
+    block.keep(scope.card.element_bytes * rows *
+               h);  // input of the experts; routing weights are applied before the second product
     block.expert_parameters(local * h * width * (inputs + 1.0));
     if (experts.shared_ffn > 0) add_ffn_products(block, scope, experts.shared_ffn);
     add_residual(block, scope);
@@ -210,7 +211,7 @@ void add_head(BlockBuilder& block, const Scope& scope) {
     const model::Transformer& model = scope.job.transformer;
     const double h = model.hidden, t = scope.tokens;
     const double rows = double(model::padded_vocabulary(model, scope.key.tensor_parallel)) / scope.tp();
-    add_norm(block, scope, h);
+    add_norm(block, scope, h, scope.wide);
     const compute::Gemm logits{t, rows, h};
     block.product(logits, scope.wide);
     block.stream(8.0 * t * rows, 6.0 * t * rows, 2);
@@ -225,8 +226,8 @@ void add_head(BlockBuilder& block, const Scope& scope) {
 
 void add_mtp_projection(BlockBuilder& block, const Scope& scope) {
     const double h = scope.job.transformer.hidden;
-    add_norm(block, scope, h);
-    add_norm(block, scope, h);
+    add_norm(block, scope, h, scope.card);
+    add_norm(block, scope, h, scope.card);
     block.product({scope.tokens, h / scope.tp(), 2.0 * h}, scope.card);
     block.parameters(2.0 * h * h / scope.tp());
     const Seconds gather = tensor_gather_time(scope, scope.tokens * h);

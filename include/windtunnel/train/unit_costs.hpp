@@ -2,6 +2,8 @@
 /// Costs of one layer, of the embedding and of the head for one micro-batch on one card: everything that depends on
 /// (tp, cp, ep, etp, micro-batch, recompute, sequence parallelism) only. A search computes them once and reuses them
 /// for every pp, dp and vpp.
+///
+/// Model:   sums of the operators in train/layer_operators.hpp, one after the other on a card.
 #include <array>
 
 #include "windtunnel/model/layout.hpp"

@@ -169,6 +169,17 @@ TEST(LayerCost, EightBitProductsAreFasterAndPayForCasts) {
     EXPECT_GT(narrow.dense_layer.forward[Part::memory_bound], wide.dense_layer.forward[Part::memory_bound]);
 }
 
+// Inputs of products are held in 8 bit: two norm outputs (h each) and the activation's output (f) lose a byte an
+// element.
+TEST(LayerCost, EightBitProductsHoldTheirInputsInEightBit) {
+    Job job = ideal_job(test::llama3_70b(), 4096);
+    job.cluster.accelerator.matrix_peak[static_cast<std::size_t>(model::Precision::fp8)] = FlopsPerSecond{624e12};
+    const Bytes wide = unit_costs(job, key_of(1, 1, 1, 1, 1)).dense_layer.activations;
+    job.precision = model::Precision::fp8;
+    const Bytes narrow = unit_costs(job, key_of(1, 1, 1, 1, 1)).dense_layer.activations;
+    EXPECT_DOUBLE_EQ((wide - narrow).value(), 4096.0 * (2 * 8192 + 28672));
+}
+
 TEST(LayerCost, IsAtLeastWhatTheHostNeeds) {
     Job job = ideal_job(test::gpt(4, 512, 8), 128);
     job.efficiency.host_per_layer_pass = Seconds{1.1e-3};
