@@ -3,6 +3,8 @@
 /// first.
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -41,7 +43,7 @@ void set_crc(std::string& bytes, std::size_t from, std::size_t to) {
     std::memcpy(bytes.data() + to, &crc, sizeof crc);
 }
 
-/// Damages the bytes; gives the first place that may differ.
+/// Damages the bytes, which are at least as many as before; gives the first place that may differ.
 std::size_t damage(std::string& bytes, const std::vector<std::size_t>& records, Random& random) {
     const std::size_t place = below(random, bytes.size());
     switch (below(random, 8)) {
@@ -68,7 +70,7 @@ std::size_t damage(std::string& bytes, const std::vector<std::size_t>& records, 
             return end;
         }
         case 6: {  // a lie in the head of a record, with the right CRC: round, block or size
-            const std::size_t record = records[below(random, records.size())];
+            const std::size_t record = records[below(random, records.size() - 1)];
             const std::uint64_t lie = random() >> below(random, 64);
             const std::size_t field = record + std::vector<std::size_t>{4, 8, 16}[below(random, 3)];
             std::memcpy(bytes.data() + field, &lie, field == record + 4 ? 4 : 8);
@@ -85,7 +87,11 @@ std::size_t damage(std::string& bytes, const std::vector<std::size_t>& records, 
 
 struct Folder {
     Folder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "windtunnel-fuzz-XXXXXX").string();
+        // Memory where there is some: the files are rewritten for each case.
+        const std::filesystem::path memory{"/dev/shm"};
+        const bool has_memory = ::access(memory.c_str(), W_OK) == 0;
+        std::string pattern =
+            ((has_memory ? memory : std::filesystem::temp_directory_path()) / "windtunnel-fuzz-XXXXXX").string();
         if (::mkdtemp(pattern.data()) == nullptr) std::abort();
         path = pattern;
     }
