@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
-
-#include "windtunnel/base/contracts.hpp"
 
 namespace windtunnel::search {
 namespace {
@@ -87,40 +84,29 @@ void Sample::add(std::uint64_t index) {
     constexpr auto limit = static_cast<std::uint64_t>(share * 0x1p64);
     const std::uint64_t hash = index_hash(index);
     if (hash >= limit) return;
-    hashes_.push_back(hash);
-    indices_.push_back(index);
-    if (hashes_.size() >= 2 * most) trim();
+    entries_.emplace_back(hash, index);
+    if (entries_.size() >= 2 * most) trim();
 }
 
 void Sample::trim() {
-    if (hashes_.size() <= most) return;
-    std::vector<std::size_t> order(hashes_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (entries_.size() <= most) return;
     // The hash is a bijection, so there are no ties.
-    std::nth_element(order.begin(), order.begin() + most, order.end(),
-                     [this](std::size_t a, std::size_t b) { return hashes_[a] < hashes_[b]; });
-    order.resize(most);
-    std::sort(order.begin(), order.end());
-    for (std::size_t i = 0; i < most; ++i) {
-        hashes_[i] = hashes_[order[i]];
-        indices_[i] = indices_[order[i]];
-    }
-    hashes_.resize(most);
-    indices_.resize(most);
+    std::nth_element(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(most), entries_.end());
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(most), entries_.end());
 }
 
 void Sample::merge(const Sample& other) {
-    hashes_.insert(hashes_.end(), other.hashes_.begin(), other.hashes_.end());
-    indices_.insert(indices_.end(), other.indices_.begin(), other.indices_.end());
+    entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end());
     trim();
 }
 
 std::vector<std::uint64_t> Sample::indices() const {
-    Sample copy = *this;
-    copy.trim();
-    std::sort(copy.indices_.begin(), copy.indices_.end(),
-              [](std::uint64_t a, std::uint64_t b) { return index_hash(a) < index_hash(b); });
-    return copy.indices_;
+    Sample sorted = *this;
+    sorted.trim();
+    std::sort(sorted.entries_.begin(), sorted.entries_.end());
+    std::vector<std::uint64_t> indices;
+    for (const auto& [hash, index] : sorted.entries_) indices.push_back(index);
+    return indices;
 }
 
 void Sample::pack(base::Packer& packer) const {
@@ -128,9 +114,9 @@ void Sample::pack(base::Packer& packer) const {
 }
 
 void Sample::unpack(base::Unpacker& unpacker) {
-    indices_ = unpacker.get_vector<std::uint64_t>();
-    hashes_.clear();
-    for (const std::uint64_t index : indices_) hashes_.push_back(index_hash(index));
+    entries_.clear();
+    for (const std::uint64_t index : unpacker.get_vector<std::uint64_t>())
+        entries_.emplace_back(index_hash(index), index);
 }
 
 void Front::add(const FrontPoint& point) {

@@ -3,6 +3,7 @@
 /// not depend on how the stream was cut, only on its designs.
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "windtunnel/base/pack.hpp"
@@ -60,8 +61,7 @@ public:
 
 private:
     void trim();
-    std::vector<std::uint64_t> hashes_;
-    std::vector<std::uint64_t> indices_;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> entries_;  ///< hash and index
 };
 /// Source: SplitMix64 finaliser, Steele, Lea, Flood, OOPSLA 2014.
 [[nodiscard]] std::uint64_t index_hash(std::uint64_t index) noexcept;
