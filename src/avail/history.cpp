@@ -29,10 +29,10 @@ struct Return {
     friend bool operator>(const Return& a, const Return& b) noexcept { return a.at > b.at; }
 };
 
-/// A failure of the outage under way; removed: its node has left, or its repair in place has begun.
-struct Pending {
-    std::size_t component;
-    bool removed = false;
+/// Failures of one class in the outage under way.
+struct Hit {
+    bool any = false;
+    std::uint64_t in_place = 0;  ///< whose node has not left and whose repair has not begun
 };
 
 class Walk {
@@ -44,6 +44,7 @@ public:
           progress_{job},
           restart_draws_{base::RandomStream{seed, restart_times, trial}},
           ladder_draws_{base::RandomStream{seed, ladder_draws, trial}},
+          hits_(job.classes.size()),
           spares_{job.spare_nodes},
           num_slow_(job.classes.size(), 0),
           log_{log},
@@ -131,11 +132,9 @@ private:
             return;
         }
         ++out_.stops;
-        if (phase_ == Phase::running) {
-            cause_ = *failed;
-            pending_.clear();
-        }
-        pending_.push_back({*failed});
+        if (phase_ == Phase::running) cause_ = *failed;
+        hits_[*failed].any = true;
+        ++hits_[*failed].in_place;
         record(component.name, " fails");
         rung_ = 0;
         prepare_rung();
@@ -147,39 +146,40 @@ private:
             if (can_try(job_.ladder[rung_])) break;
         const bool in_place = rung_ < job_.ladder.size() && !job_.ladder[rung_].needs_spare &&
                               job_.ladder[rung_].lost != Lost::since_checkpoint;
-        if (!in_place) remove_pending();
+        if (!in_place) remove_failed();
         phase_ = Phase::waiting;
         start_rung_when_complete();
     }
 
     [[nodiscard]] bool can_try(const Rung& rung) const {
-        int nodes = 0;
-        for (const Pending& one : pending_) {
-            if (!rung.covers[one.component]) return false;
-            if (!one.removed && job_.classes[one.component].takes_node) ++nodes;
+        std::uint64_t nodes = 0;
+        for (std::size_t i = 0; i < hits_.size(); ++i) {
+            if (hits_[i].any && !rung.covers[i]) return false;
+            if (job_.classes[i].takes_node) nodes += hits_[i].in_place;
         }
-        return !rung.needs_spare || nodes <= spares_;
+        return !rung.needs_spare || nodes <= static_cast<std::uint64_t>(spares_);
     }
 
-    void remove_pending() {
-        for (Pending& one : pending_) {
-            if (one.removed) continue;
-            one.removed = true;
-            const double repair = repair_time(one.component);
-            if (job_.classes[one.component].takes_node) {
-                push_return({now_ + repair, one.component, true});
-                if (spares_ > 0) {
-                    out_.fewest_spares = std::min(out_.fewest_spares, --spares_);
-                    clock_.renew(one.component, age());
-                } else {
-                    missing_.push_back(one.component);
-                }
-            } else if (repair > 0.0) {
-                push_return({now_ + repair, one.component, false});
-                ++num_repairing_;
+    void remove_failed() {
+        for (std::size_t i = 0; i < hits_.size(); ++i)
+            for (; hits_[i].in_place > 0; --hits_[i].in_place) remove(i);
+    }
+
+    void remove(std::size_t component) {
+        const double repair = repair_time(component);
+        if (job_.classes[component].takes_node) {
+            push_return({now_ + repair, component, true});
+            if (spares_ > 0) {
+                out_.fewest_spares = std::min(out_.fewest_spares, --spares_);
+                clock_.renew(component, age());
             } else {
-                clock_.renew(one.component, age());
+                missing_.push_back(component);
             }
+        } else if (repair > 0.0) {
+            push_return({now_ + repair, component, false});
+            ++num_repairing_;
+        } else {
+            clock_.renew(component, age());
         }
     }
 
@@ -200,9 +200,10 @@ private:
             return;
         }
         lose_work();
-        for (const Pending& one : pending_)
-            if (!one.removed) clock_.renew(one.component, age());
-        pending_.clear();
+        for (std::size_t i = 0; i < hits_.size(); ++i) {
+            for (; hits_[i].in_place > 0; --hits_[i].in_place) clock_.renew(i, age());
+            hits_[i].any = false;
+        }
         ++out_.recoveries[rung_];
         phase_ = Phase::running;
         record(on_ladder ? job_.ladder[rung_].action : std::string{"restart"}, " succeeds");
@@ -286,10 +287,10 @@ private:
     std::vector<base::Draws> repair_draws_;  ///< by class
     double now_ = 0.0, running_time_ = 0.0, horizon_ = never;
     Phase phase_ = Phase::running;
-    double phase_end_ = never;  ///< of the rung in hand
-    std::size_t rung_ = 0;      ///< index in the ladder; its size: the restart
-    std::size_t cause_ = 0;     ///< class that began the outage
-    std::vector<Pending> pending_;
+    double phase_end_ = never;         ///< of the rung in hand
+    std::size_t rung_ = 0;             ///< index in the ladder; its size: the restart
+    std::size_t cause_ = 0;            ///< class that began the outage
+    std::vector<Hit> hits_;            ///< by class
     std::deque<std::size_t> missing_;  ///< slots without a node, by class, in order
     int num_repairing_ = 0;            ///< members repaired in place that the job waits for
     int spares_ = 0;
