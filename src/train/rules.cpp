@@ -25,7 +25,7 @@ Range clamped(int64_t first, int64_t last, int64_t low, int64_t high) noexcept {
 
 /// Layers with experts among the first `layers`.
 int64_t moe_layers_before(const model::Transformer& transformer, int64_t layers) noexcept {
-    if (!transformer.experts || layers <= transformer.num_dense_layers) return 0;
+    if (!transformer.experts || layers <= transformer.num_dense_layers || transformer.moe_layer_step < 1) return 0;
     return (layers - transformer.num_dense_layers) / transformer.moe_layer_step;
 }
 
