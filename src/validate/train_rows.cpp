@@ -54,8 +54,10 @@ Bytes predicted_memory(const PublishedRow& row, const Measurements& measurements
         return (first.weights + first.gradients + first.optimizer) * share + first.activations;
     }
     for (const train::StageMemory& stage : stages) {
-        Bytes bytes = stage.total() - stage.reserve;
-        if (kind == "allocated" || kind == "reserved") bytes -= row_job.job.efficiency.memory_context;
+        const Bytes allocated = stage.allocated();
+        const Bytes bytes = kind == "allocated"  ? allocated
+                            : kind == "reserved" ? allocated * (1.0 + row_job.job.efficiency.memory_fragmentation)
+                                                 : stage.total();
         most = std::max(most, bytes);
     }
     return most;
