@@ -48,10 +48,18 @@ TEST(UC065, InterruptionsAreThePoissonBandAround419) {
 TEST(UC065, EffectiveTrainingTimeIsAboveNineTenths) {
     const Summary summary = evaluate(llama_job(), 20261201, {0, 100});
     EXPECT_GT(summary.goodput.moments.mean, 0.90);
-    EXPECT_GT(summary.goodput.sketch.quantile(0.05), 0.90);
+    EXPECT_GT(summary.goodput.moments.mean - 4.0 * summary.goodput.moments.standard_error(), 0.90);
     const auto exact = exact_answer(llama_job());
     ASSERT_TRUE(exact.answer) << exact.reason;
     EXPECT_NEAR(summary.goodput.moments.mean, exact.answer->goodput, 4.0 * summary.goodput.moments.standard_error());
+}
+
+TEST(UC065, NineTenthsNeedsRestartsInMinutes) {
+    // 10 % of 54 days over 419 stops is 18.6 min for each, lost work and checkpoint writing included. With a restart of
+    // 15 min there are 3.6 min left for the other two, which take 2 sqrt(30 s x 3.09 h / 2) = 13.6 min at the optimum.
+    JobOnCluster job = llama_job();
+    job.restart = Law{LawKind::deterministic, 1.0, Seconds{900}};
+    EXPECT_LT(evaluate(job, 20261201, {0, 100}).goodput.moments.mean, 0.90);
 }
 
 TEST(UC065, PlannedInterruptionsAddToTheUnexpected) {
