@@ -89,6 +89,8 @@ std::string evidence_note(const train::StepResult& step) {
     return note + '\n';
 }
 
+}  // namespace
+
 Json point_json(const TrainPoint& point) {
     Json document{{"layout", layout_json(point.layout)},
                   {"verdict",
@@ -114,8 +116,6 @@ Json point_json(const TrainPoint& point) {
     document["largest_micro_batch_that_fits"] = point.largest_micro_batch;
     return document;
 }
-
-}  // namespace
 
 std::string evidence_text(model::Evidence evidence) {
     switch (evidence) {

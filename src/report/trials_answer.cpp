@@ -51,6 +51,7 @@ std::string rehearse_text(const model::Plan& plan, const study::RehearseAnswer& 
     if (!answer.feasible()) return search_text(plan, answer.search, top);
     std::string text = plan.title + '\n' + time_lines(plan, answer.variants) + useful_lines(answer.variants);
     text += winner_text(plan, answer.search);
+    for (const study::TrainPoint& point : answer.winner) text += train_point_text(plan, point);
     text += trials_tables(answer.variants) + '\n';
     const std::string search = search_text(plan, answer.search, top);
     return text + search.substr(search.find('\n') + 1);
@@ -59,6 +60,7 @@ std::string rehearse_text(const model::Plan& plan, const study::RehearseAnswer& 
 std::string rehearse_json(const model::Plan& plan, const study::RehearseAnswer& answer, std::size_t top) {
     Json document = document_of(plan);
     document["variants"] = variants_array(answer.variants);
+    for (const study::TrainPoint& point : answer.winner) document["winner"] = point_json(point);
     document["search"] = search_object(answer.search, top);
     return dumped(document, plan);
 }

@@ -83,9 +83,11 @@ void RehearseStudy::absorb(State& state, const Round& round, std::uint64_t block
 }
 
 RehearseAnswer RehearseStudy::answer(const State& state) const {
-    RehearseAnswer answer{search_.answer(state.search), {}};
+    RehearseAnswer answer{search_.answer(state.search), {}, {}};
     if (const auto best = search_.winner(state.search)) {
-        const TrialJobs jobs{plan_, search_.sweep().space().layout(best->first), Seconds{best->second}};
+        const model::Layout layout = search_.sweep().space().layout(best->first);
+        const TrialJobs jobs{plan_, layout, Seconds{best->second}};
+        answer.winner.push_back(train_point(search_.sweep().job(), layout));
         answer.variants = variant_answers(names_, jobs, state.trials, stop_);
     }
     return answer;
@@ -93,8 +95,9 @@ RehearseAnswer RehearseStudy::answer(const State& state) const {
 
 std::vector<store::Table> RehearseStudy::tables(const State& state) const {
     std::vector<store::Table> tables = search_.tables(state.search);
-    for (store::Table& table : trial_tables("rehearsal", answer(state).variants, names_))
-        tables.push_back(std::move(table));
+    const RehearseAnswer whole = answer(state);
+    for (store::Table& table : train_tables(whole.winner)) tables.push_back(std::move(table));
+    for (store::Table& table : trial_tables("rehearsal", whole.variants, names_)) tables.push_back(std::move(table));
     return tables;
 }
 

@@ -195,9 +195,13 @@ TrainAnswer TrainStudy::answer(const State& state) const {
 }
 
 std::vector<store::Table> TrainStudy::tables(const State& state) const {
+    return train_tables(answer(state).points);
+}
+
+std::vector<store::Table> train_tables(const std::vector<TrainPoint>& points) {
     Rows summary{train_summary_schema()}, parts{train_parts_schema()}, memory{train_memory_schema()};
     std::int64_t number = 0;
-    for (const TrainPoint& point : answer(state).points) {
+    for (const TrainPoint& point : points) {
         const bool runs = point.step.has_value();
         const train::StepResult step = point.step.value_or(train::StepResult{});
         const auto known = [runs](double value) { return runs ? value : unknown; };

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "windtunnel/study/search_study.hpp"
+#include "windtunnel/study/train_study.hpp"
 #include "windtunnel/study/trials.hpp"
 
 namespace windtunnel::study {
@@ -15,6 +16,7 @@ struct RehearseOptions {
 struct RehearseAnswer {
     SearchAnswer search;
     std::vector<VariantAnswer> variants;  ///< of the winner; empty when nothing is feasible
+    std::vector<TrainPoint> winner{};     ///< its step and memory: one, or none when nothing is feasible
     [[nodiscard]] bool feasible() const noexcept { return search.feasible(); }
 };
 

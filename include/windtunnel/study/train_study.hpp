@@ -79,5 +79,7 @@ private:
 
 /// Everything that `train` says about one layout.
 [[nodiscard]] TrainPoint train_point(const train::Job& job, const model::Layout& layout);
+/// train/summary, parts, memory: also of the winner of a rehearsal.
+[[nodiscard]] std::vector<store::Table> train_tables(const std::vector<TrainPoint>& points);
 
 }  // namespace windtunnel::study
