@@ -17,7 +17,7 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double z_95 = 1.959963984540054;  // normal quantile of 0.975
 constexpr std::array fractions{0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99};
 constexpr std::int64_t first_round = 500;  // trials of each variant
-constexpr std::uint64_t items_per_slice = 4, items_per_block = 16;
+constexpr std::uint64_t items_per_slice = 16, items_per_block = 64;
 
 Estimate estimate(const base::Moments& moments) {
     if (moments.count == 0) return {unknown, unknown, unknown, unknown};

@@ -51,21 +51,22 @@ PartTimes chunk_backward_parts(const ChunkLoad& load, const UnitCosts& costs) no
 }
 
 void stage_costs(const Job& job, const model::Layout& layout, const UnitCosts& costs, StageCosts& stages) {
-    const auto loads = pipeline_split(job.transformer, layout);
     const auto ranks = static_cast<std::size_t>(layout.pipeline_parallel);
-    stages.chunks.resize(loads.size());
+    const std::size_t num_chunks = ranks * static_cast<std::size_t>(layout.virtual_pipeline);
+    stages.chunks.resize(num_chunks);
     stages.links.assign(ranks, costs.boundary_time);
     stages.held.assign(ranks, HeldParameters{});
     stages.windows.assign(ranks, HidingWindow{});
     const BlockSum embedding = sum_of(costs.embedding), dense = sum_of(costs.dense_layer),
                    moe = sum_of(costs.moe_layer), mtp = sum_of(costs.mtp), head = sum_of(costs.head);
-    for (std::size_t i = 0; i < loads.size(); ++i) {
+    for (std::size_t i = 0; i < num_chunks; ++i) {
+        const ChunkLoad load = chunk_load(job.transformer, layout, static_cast<int>(i));
         BlockSum sum;
-        if (loads[i].embedding) sum.add(embedding, 1.0);
-        sum.add(dense, loads[i].dense_layers);
-        sum.add(moe, loads[i].moe_layers);
-        sum.add(mtp, loads[i].mtp_layers);
-        if (loads[i].head) sum.add(head, 1.0);
+        if (load.embedding) sum.add(embedding, 1.0);
+        sum.add(dense, load.dense_layers);
+        sum.add(moe, load.moe_layers);
+        sum.add(mtp, load.mtp_layers);
+        if (load.head) sum.add(head, 1.0);
         stages.chunks[i] = {sum.forward, sum.backward};
         stages.held[i % ranks].dense += sum.held.dense;
         stages.held[i % ranks].expert += sum.held.expert;
