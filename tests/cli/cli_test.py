@@ -117,7 +117,7 @@ class Answers(Folder):
     def test_set_changes_the_answer(self):
         first = json.loads(self.assert_done(run("train", SMALL_PLAN, "--json")).stdout)
         other = json.loads(self.assert_done(run("train", SMALL_PLAN, "--json", "--set",
-                                                "train.published.recompute=full" if first.get("recompute") != "full"
+                                                "train.published.recompute=full" if first["layout"]["recompute"] != "full"
                                                 else "train.published.recompute=selective")).stdout)
         self.assertNotEqual(first["step_time_s"], other["step_time_s"])
 
@@ -151,9 +151,10 @@ class Answers(Folder):
         model = self.path("model.toml")
         self.assert_done(run("import", "hf", config, "-o", model))
         self.assert_done(run("import", "hf", config, "-o", model), 2)      # does not overwrite
-        self.assertIn("num_kv_heads = 8", open(model, encoding="utf-8").read())
-        again = run("import", "hf", config)
-        self.assertEqual(again.stdout, open(model, encoding="utf-8").read())
+        with open(model, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("num_kv_heads = 8", text)
+        self.assertEqual(run("import", "hf", config).stdout, text)
 
     def test_the_shipped_inputs_are_listed(self):
         listed = self.assert_done(run("list", "plans", environment={"WINDTUNNEL_INPUTS": os.path.join(ROOT, "inputs")}))

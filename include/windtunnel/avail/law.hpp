@@ -1,5 +1,6 @@
 #pragma once
 /// Random times from model::Law: drawn, as quantiles of the cumulative hazard, and as Laplace transforms.
+/// Model:   inversion of the cumulative hazard for exponential, Weibull, lognormal, gamma and deterministic times.
 #include <optional>
 
 #include "windtunnel/base/philox.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 /// How far a job is: steps done, the last checkpoint, and what running for a while adds. No failures here.
+/// Model:   equal intervals of whole steps, a blocking checkpoint after each but the last.
 #include <cstdint>
 #include <limits>
 

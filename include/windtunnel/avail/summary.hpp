@@ -1,5 +1,6 @@
 #pragma once
 /// Many trials of one job as one answer: means with standard errors, quantiles, causes. Mergeable and packable.
+/// Model:   normal 95 % intervals of means from mergeable moments; quantiles from a sketch with a bound on its error.
 #include <cstdint>
 #include <span>
 #include <string>

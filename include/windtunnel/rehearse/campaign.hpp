@@ -1,5 +1,6 @@
 #pragma once
 /// A training campaign: tokens to train on, a step time, and a job whose parts fail. Time to the last token.
+/// Model:   whole steps that cover the tokens, each trial one history of avail.
 #include <array>
 #include <cstdint>
 #include <span>

@@ -1,5 +1,6 @@
 #pragma once
 /// Costs of the pipeline ranks of one layout, summed from the unit costs of their chunks.
+/// Model:   a stage costs the sum of its chunks: layers by kind, embedding, head, MTP modules; exchange of gradients apart.
 #include <vector>
 
 #include "windtunnel/train/exchange.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 /// Time of one training step: by the schedule executor, and by the closed form that is its twin.
+/// Model:   the schedule executor over one compute stream per pipeline rank, with transfers between ranks as delays.
 #include <string>
 #include <utility>
 #include <vector>

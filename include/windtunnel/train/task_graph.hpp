@@ -1,6 +1,7 @@
 #pragma once
 /// A graph of tasks on streams, and its executor. Each stream runs its tasks in the order in which they were added; a task
 /// starts when its stream is free and every task that it waits for has ended.
+/// Model:   a task starts at the latest of its stream and its dependencies: longest path in a directed acyclic graph.
 #include <cstdint>
 #include <span>
 #include <vector>
