@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "windtunnel/app/plan_facts.hpp"
 #include "windtunnel/driver/openmp.hpp"
@@ -20,21 +21,27 @@ double row_bytes(const store::TableSchema& schema) {
     return column_bytes * static_cast<double>(schema.columns.size());
 }
 
-/// Seconds for one item of the study's first round: slices are computed for a few milliseconds.
+/// Seconds for one item of the study's first round, from slices spread over the round: parts of a space that are cut
+/// off at once lie together.
 template <class S>
 double seconds_per_item(const S& study) {
     const auto state = study.start();
     const auto round = study.next_round(state);
     if (!round || round->num_items == 0) return 0.0;
     const std::string context = study.round_context(state, *round);
+    const std::uint64_t slices = (round->num_items - 1) / round->items_per_slice + 1;
     using Clock = std::chrono::steady_clock;
-    constexpr std::chrono::milliseconds long_enough{20};
+    constexpr std::chrono::milliseconds long_enough{100};
+    constexpr int most_slices = 256;
+    constexpr double golden_ratio = 0.6180339887498949;  // its multiples modulo 1 spread evenly
     const auto start = Clock::now();
     std::uint64_t items = 0;
-    while (items < round->num_items && Clock::now() - start < long_enough) {
-        const std::uint64_t end = std::min(items + round->items_per_slice, round->num_items);
-        (void)study.evaluate(*round, {items, end}, context);
-        items = end;
+    for (int probe = 0; probe < most_slices && (probe == 0 || Clock::now() - start < long_enough); ++probe) {
+        const double place = std::fmod(golden_ratio * (probe + 1), 1.0) * static_cast<double>(slices);
+        const std::uint64_t begin = std::min(static_cast<std::uint64_t>(place), slices - 1) * round->items_per_slice;
+        const std::uint64_t end = std::min(begin + round->items_per_slice, round->num_items);
+        (void)study.evaluate(*round, {begin, end}, context);
+        items += end - begin;
     }
     return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(items);
 }
