@@ -360,6 +360,9 @@ Transformer read_hugging_face(const std::string& text, const std::string& file_n
         const TextPlace place = place_of(text, error.byte == 0 ? 0 : error.byte - 1);
         findings.push_back({file_name, place.line, place.column, {}, "not valid JSON", "the config.json of a model"});
         return {};
+    } catch (const nlohmann::json::exception&) {  // out of range: thrown without a place
+        findings.push_back({file_name, 0, 0, {}, "a number is too large to be read", "the config.json of a model"});
+        return {};
     }
     if (!root.is_object()) {
         findings.push_back({file_name, 1, 1, {}, "not a JSON object", "the config.json of a model"});

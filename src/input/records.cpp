@@ -201,6 +201,10 @@ std::vector<model::PublishedRow> parse_records(const std::string& text, const st
                             "is not JSON",
                             "a record file, see docs/validation.md"});
         return rows;
+    } catch (const Json::exception&) {  // out of range: thrown without a place
+        findings.push_back(
+            {path, 0, 0, {}, "a number is too large to be read", "a record file, see docs/validation.md"});
+        return rows;
     }
     const auto records = document.is_object() ? document.find("records") : document.end();
     if (!document.is_object() || records == document.end() || !records->is_array()) {

@@ -97,6 +97,14 @@ TEST(ReadFile, SaysWhatIsWrong) {
     EXPECT_THROW((void)read_plan(good, {}), base::InputError);
 }
 
+TEST(ReadModel, RefusesANumberThatNoDoubleHolds) {
+    // Found by mutation: the JSON reader throws another exception for it than for broken syntax.
+    const FileProvider provider = [](const std::string&) {
+        return FileText{R"({"model_type": "gpt2", "vocab_size": 1e999})", {}, false};
+    };
+    EXPECT_THROW((void)read_model("config.json", provider), base::InputError);
+}
+
 TEST(ReadPlan, KeepsTheNumberOfFindingsSmall) {
     std::string text;
     for (int i = 0; i < 20000; ++i) text += "key" + std::to_string(i) + " = 1\n";
