@@ -13,7 +13,13 @@ const std::vector<std::pair<std::string, Recompute>> recomputes{
     {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}};
 const std::vector<std::pair<std::string, PipelineSchedule>> schedules{{"1f1b", PipelineSchedule::one_f_one_b},
                                                                       {"gpipe", PipelineSchedule::gpipe},
-                                                                      {"interleaved", PipelineSchedule::interleaved}};
+                                                                      {"interleaved", PipelineSchedule::interleaved},
+                                                                      {"zb_1p", PipelineSchedule::zb_1p},
+                                                                      {"zb_v", PipelineSchedule::zb_v},
+                                                                      {"v_half", PipelineSchedule::v_half},
+                                                                      {"v_min", PipelineSchedule::v_min},
+                                                                      {"dualpipe", PipelineSchedule::dualpipe},
+                                                                      {"dualpipe_v", PipelineSchedule::dualpipe_v}};
 const std::vector<std::pair<std::string, Precision>> precisions{
     {"bf16", Precision::bf16},   {"fp16", Precision::fp16}, {"fp8", Precision::fp8},   {"mxfp8", Precision::mxfp8},
     {"nvfp4", Precision::nvfp4}, {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"int8", Precision::int8}};

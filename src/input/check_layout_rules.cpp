@@ -29,6 +29,7 @@ std::string_view key_of(VerdictReason rule) {
         case VerdictReason::vocabulary_not_divisible:
             return "tensor_parallel";
         case VerdictReason::layers_not_divisible:
+        case VerdictReason::odd_pipeline:
             return "pipeline_parallel";
         case VerdictReason::virtual_stages_without_interleaving:
             return "virtual_pipeline";

@@ -22,6 +22,18 @@ std::string to_text(PipelineSchedule value) {
             return "1f1b";
         case PipelineSchedule::interleaved:
             return "interleaved";
+        case PipelineSchedule::zb_1p:
+            return "zb_1p";
+        case PipelineSchedule::zb_v:
+            return "zb_v";
+        case PipelineSchedule::v_half:
+            return "v_half";
+        case PipelineSchedule::v_min:
+            return "v_min";
+        case PipelineSchedule::dualpipe:
+            return "dualpipe";
+        case PipelineSchedule::dualpipe_v:
+            return "dualpipe_v";
     }
     return "";
 }

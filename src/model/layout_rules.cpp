@@ -147,11 +147,15 @@ bool LayoutRules::breaks(const Layout& layout, VerdictReason rule) const noexcep
         case VerdictReason::layers_not_divisible:
             return !split_is_even(transformer, layout);
         case VerdictReason::virtual_stages_without_interleaving:
+            if (is_v_shaped(layout.schedule)) return layout.virtual_pipeline != 2 || layout.pipeline_parallel < 2;
             if (layout.schedule != PipelineSchedule::interleaved) return layout.virtual_pipeline > 1;
             return layout.virtual_pipeline < 2 || layout.pipeline_parallel < 2;
+        case VerdictReason::odd_pipeline:
+            return layout.schedule == PipelineSchedule::dualpipe && !divides(2, layout.pipeline_parallel);
         case VerdictReason::micro_batches_not_divisible:
-            return layout.schedule == PipelineSchedule::interleaved && batch_divides(layout) &&
-                   !divides(layout.pipeline_parallel, layout.num_micro_batches());
+            return batch_divides(layout) && layout.num_micro_batches() > 0 &&
+                   (!divides(layout.micro_batch_multiple(), layout.num_micro_batches()) ||
+                    layout.num_micro_batches() < layout.least_micro_batches());
         case VerdictReason::batch_not_divisible:
             return divides_cards(layout) && (!batch_divides(layout) || layout.num_micro_batches() < 1);
         case VerdictReason::sequence_not_divisible:
@@ -308,6 +312,12 @@ std::string LayoutRules::detail(const Layout& layout, VerdictReason rule) const 
         case VerdictReason::layers_not_divisible:
             return layers_detail(transformer, layout);
         case VerdictReason::virtual_stages_without_interleaving:
+            if (is_v_shaped(layout.schedule))
+                return fmt::format(
+                    "schedule \"{}\" needs virtual_pipeline 2 and pipeline_parallel of 2 or more, not {} and {}; "
+                    "nearest: virtual_pipeline 2, or schedule \"{}\"",
+                    to_text(layout.schedule), layout.virtual_pipeline, layout.pipeline_parallel,
+                    layout.virtual_pipeline > 1 && layout.pipeline_parallel > 1 ? "interleaved" : "1f1b");
             if (layout.schedule == PipelineSchedule::interleaved)
                 return fmt::format(
                     "schedule \"interleaved\" needs virtual_pipeline and pipeline_parallel of 2 or more, not {} "
@@ -315,13 +325,25 @@ std::string LayoutRules::detail(const Layout& layout, VerdictReason rule) const 
                     layout.virtual_pipeline, layout.pipeline_parallel);
             return fmt::format("virtual_pipeline {} needs schedule \"interleaved\"; nearest: virtual_pipeline 1",
                                layout.virtual_pipeline);
+        case VerdictReason::odd_pipeline:
+            return fmt::format("schedule \"dualpipe\" needs an even pipeline_parallel, not {}; nearest: {}, {}",
+                               layout.pipeline_parallel, std::max(2, layout.pipeline_parallel - 1),
+                               layout.pipeline_parallel + (layout.pipeline_parallel > 2 ? 1 : 3));
         case VerdictReason::micro_batches_not_divisible: {
-            const int64_t unit = layout.pipeline_parallel * batch_unit(layout);
+            const int64_t unit = layout.micro_batch_multiple() * batch_unit(layout);
+            const int64_t least = layout.least_micro_batches() * batch_unit(layout);
+            const std::string near = listed(near_multiples(unit, std::max(least, layout.global_batch_size)));
+            if (layout.num_micro_batches() < layout.least_micro_batches())
+                return fmt::format(
+                    "{} micro-batches are fewer than 2 x pipeline_parallel {} ({}); nearest global batches: {}",
+                    layout.num_micro_batches(), layout.pipeline_parallel, to_text(layout.schedule), near);
+            if (layout.schedule == PipelineSchedule::dualpipe)
+                return fmt::format("{} micro-batches are odd (dualpipe); nearest global batches: {}",
+                                   layout.num_micro_batches(), near);
             return fmt::format(
                 "{} micro-batches are not a multiple of pipeline_parallel {} (interleaved); nearest global "
                 "batches: {}",
-                layout.num_micro_batches(), layout.pipeline_parallel,
-                listed(near_multiples(unit, layout.global_batch_size)));
+                layout.num_micro_batches(), layout.pipeline_parallel, near);
         }
         case VerdictReason::batch_not_divisible:
             return fmt::format("global batch {} is not a multiple of micro-batch {} x dp {}; nearest: {}",

@@ -28,6 +28,8 @@ std::string to_text(VerdictReason reason) {
             return "layers_not_divisible";
         case VerdictReason::virtual_stages_without_interleaving:
             return "virtual_stages_without_interleaving";
+        case VerdictReason::odd_pipeline:
+            return "odd_pipeline";
         case VerdictReason::micro_batches_not_divisible:
             return "micro_batches_not_divisible";
         case VerdictReason::batch_not_divisible:
@@ -71,9 +73,11 @@ std::string explain(VerdictReason reason) {
         case VerdictReason::layers_not_divisible:
             return "Layers cannot be dealt to the pipeline's model chunks under the chosen split.";
         case VerdictReason::virtual_stages_without_interleaving:
-            return "Virtual stages need the interleaved schedule, and that schedule needs at least two of them.";
+            return "Virtual stages need a schedule with chunks, and such a schedule needs two or more of them.";
+        case VerdictReason::odd_pipeline:
+            return "DualPipe feeds a pipeline from both ends and needs an even number of ranks.";
         case VerdictReason::micro_batches_not_divisible:
-            return "The interleaved schedule needs a multiple of the pipeline size in micro-batches.";
+            return "The schedule needs more micro-batches, or a multiple of the pipeline size or of two.";
         case VerdictReason::batch_not_divisible:
             return "The global batch is not a multiple of micro-batch x data parallel.";
         case VerdictReason::sequence_not_divisible:

@@ -175,7 +175,7 @@ DesignSpace::DesignSpace(const model::LayoutSpace& space, const model::Transform
     put(AxisName::pipeline_parallel, resolved(space.pipeline_parallel, chunks));
     put(AxisName::optimizer_sharding, resolved(space.optimizer_sharding, counting(0, 3)));
     put(AxisName::virtual_pipeline, resolved(space.virtual_pipeline, chunks));
-    put(AxisName::schedule, resolved(space.schedule, counting(0, 2)));
+    put(AxisName::schedule, resolved(space.schedule, counting(0, model::num_pipeline_schedules - 1)));
     put(AxisName::cards, resolved(space.cards, card_counts(cluster)));
     put(AxisName::micro_batch_size, resolved(space.micro_batch_size, {1, 2, 4, 8, 16}));
     put(AxisName::global_batch_size, resolved(space.global_batch_size, {}));

@@ -24,7 +24,7 @@ std::span<const VerdictReason> rules_at(AxisName axis) noexcept {
     static constexpr VerdictReason expert_tensor[] = {experts_without_moe, ffn_not_divisible};
     static constexpr VerdictReason sharding[] = {sharding_not_supported};
     static constexpr VerdictReason chunks[] = {layers_not_divisible};
-    static constexpr VerdictReason schedule[] = {virtual_stages_without_interleaving};
+    static constexpr VerdictReason schedule[] = {virtual_stages_without_interleaving, odd_pipeline};
     static constexpr VerdictReason cards[] = {more_cards_than_cluster, world_size_not_divisible,
                                               expert_groups_not_divisible};
     static constexpr VerdictReason batch[] = {micro_batches_not_divisible, batch_not_divisible};
@@ -220,7 +220,7 @@ private:
     [[nodiscard]] VerdictReason evaluate(std::uint64_t index) {
         const train::UnitCosts& unit = costs();
         ++result_.reached_memory;
-        const Bytes memory = train::fullest_stage(sweep_.job_, layout_, unit).total;
+        const Bytes memory = train::fullest_stage(sweep_.job_, layout_, unit, workspace_.held_chunks).total;
         if (memory > usable_) return VerdictReason::out_of_memory;
         const Seconds step = train::closed_form_step_time(sweep_.job_, layout_, unit, workspace_);
         if (sweep_.max_usd_ && sweep_.valuation_.cost(layout_, step) > *sweep_.max_usd_ * (1.0 + sweep_.margin_))

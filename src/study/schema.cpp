@@ -61,6 +61,13 @@ ColumnSchema variant_column(const std::vector<std::string>& variants) {
     return choice("variant", "failure variant of the plan", variants);
 }
 
+std::vector<std::string> schedule_names() {
+    std::vector<std::string> names;
+    for (int schedule = 0; schedule < model::num_pipeline_schedules; ++schedule)
+        names.push_back(model::to_text(static_cast<model::PipelineSchedule>(schedule)));
+    return names;
+}
+
 }  // namespace
 
 std::vector<ColumnSchema> layout_columns() {
@@ -78,8 +85,7 @@ std::vector<ColumnSchema> layout_columns() {
             choice("recompute", "activation recompute",
                    names(model::Recompute::none, model::Recompute::selective, model::Recompute::full)),
             choice("pipeline_schedule", "pipeline schedule",
-                   names(model::PipelineSchedule::gpipe, model::PipelineSchedule::one_f_one_b,
-                         model::PipelineSchedule::interleaved)),
+                   schedule_names()),
             integer("optimizer_sharding", "ZeRO level")};
 }
 

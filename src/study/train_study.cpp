@@ -27,9 +27,10 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// The batch that keeps the published work per card, as a multiple of what a step needs.
 std::int64_t batch_for(const model::Layout& published, const model::Layout& layout) {
     std::int64_t unit = std::int64_t{layout.micro_batch_size} * std::max(1, layout.data_parallel());
-    if (layout.schedule == model::PipelineSchedule::interleaved) unit *= layout.pipeline_parallel;
+    const std::int64_t least = unit * layout.least_micro_batches();
+    unit *= layout.micro_batch_multiple();
     const double wanted = static_cast<double>(published.global_batch_size) * layout.cards / published.cards;
-    return unit * std::max<std::int64_t>(1, std::llround(wanted / static_cast<double>(unit)));
+    return std::max(least, unit * std::max<std::int64_t>(1, std::llround(wanted / static_cast<double>(unit))));
 }
 
 std::vector<model::Layout> swept_layouts(const model::Layout& published, const CardSweep& sweep,

@@ -111,6 +111,93 @@ double interleaved_time(const Pipeline& pipeline, const PipelineTimes& times) no
     return longest + transfers;
 }
 
+/// Each rank: the way down to its first forward, the wait for its first backward beyond its warm-up, its work, and the
+/// way up of its last backward beyond the W that it has left by then.
+double zb_1p_time(const Pipeline& pipeline, const PipelineTimes& times) noexcept {
+    const int p = pipeline.num_ranks;
+    const std::int64_t m = pipeline.num_micro_batches;
+    double behind = 0.0;  // F and B of the ranks behind, with transfers
+    for (int rank = 1; rank < p; ++rank) {
+        const ChunkTimes& stage = times.chunks[static_cast<std::size_t>(rank)];
+        behind += stage.forward.value() + stage.backward_input().value() +
+                  2.0 * times.links[static_cast<std::size_t>(rank - 1)].value();
+    }
+    double longest = 0.0, down = 0.0, up = 0.0;
+    for (int rank = 0; rank < p; ++rank) {
+        const ChunkTimes& stage = times.chunks[static_cast<std::size_t>(rank)];
+        const double work = (stage.forward + stage.backward).value(), forward = stage.forward.value();
+        const auto warm_up = static_cast<double>(std::min<std::int64_t>(m - 1, p - 1 - rank));
+        const auto left = static_cast<double>(std::min<std::int64_t>(m - 1, rank));
+        longest = std::max(longest, down + std::max(0.0, behind - warm_up * forward) + static_cast<double>(m) * work +
+                                        std::max(0.0, up - left * stage.backward_weight.value()));
+        if (rank + 1 == p) break;
+        const double link = times.links[static_cast<std::size_t>(rank)].value();
+        const ChunkTimes& next = times.chunks[static_cast<std::size_t>(rank + 1)];
+        behind -= next.forward.value() + next.backward_input().value() + 2.0 * link;
+        down += forward + link;
+        up += stage.backward_input().value() + link;
+    }
+    return longest;
+}
+
+double mean_link(const Pipeline& pipeline, const PipelineTimes& times) noexcept {
+    double sum = 0.0;
+    for (int rank = 0; rank + 1 < pipeline.num_ranks; ++rank)
+        sum += times.links[static_cast<std::size_t>(rank)].value();
+    return pipeline.num_ranks > 1 ? sum / (pipeline.num_ranks - 1) : 0.0;
+}
+
+/// The busiest rank, or the round trip of a micro-batch over the number of them that the order has on their way at
+/// once, for each micro-batch; and the idle slots of the order: p - 1 (zb_v), 3p - 4 (v_half), 4p - 5 or 4p - 3
+/// (v_min); a slot is the mean of F, B and W of all chunks and lasts a transfer longer.
+double v_shaped_time(const Pipeline& pipeline, const PipelineTimes& times) noexcept {
+    const int p = pipeline.num_ranks;
+    double busiest = 0.0, sum = 0.0, round_trip = 4.0 * (p - 1) * mean_link(pipeline, times);
+    for (int rank = 0; rank < p; ++rank) {
+        const ChunkTimes& near = times.chunks[static_cast<std::size_t>(rank)];
+        const ChunkTimes& far = times.chunks[static_cast<std::size_t>(2 * p - 1 - rank)];
+        const double work = (near.forward + near.backward + far.forward + far.backward).value();
+        busiest = std::max(busiest, work);
+        sum += work;
+        round_trip += work - (near.backward_weight + far.backward_weight).value();
+    }
+    // Slots between F and B of chunk 0 on rank 0, six a micro-batch: 12p, 6p or 4p and a few.
+    const std::int64_t slots = v_pattern(pipeline.schedule, p).start[3];
+    const double each = std::max(busiest, round_trip / static_cast<double>((slots + 5) / 6));
+    const double slot = sum / (6.0 * p) + mean_link(pipeline, times);
+    const int idle = pipeline.schedule == model::PipelineSchedule::zb_v     ? p - 1
+                     : pipeline.schedule == model::PipelineSchedule::v_half ? 3 * p - 4
+                                                                            : 4 * p - (p % 3 == 0 ? 3 : 5);
+    return static_cast<double>(pipeline.num_micro_batches) * each + idle * slot;
+}
+
+/// The busiest rank, its pairs as long as they take together, and (stages/2 - 1)(FB + B - 3W) of mean stages.
+double dualpipe_time(const Pipeline& pipeline, const PipelineTimes& times) noexcept {
+    const int p = pipeline.num_ranks;
+    const bool two_ends = pipeline.is_dualpipe();
+    const std::int64_t each = two_ends ? pipeline.num_micro_batches / 2 : pipeline.num_micro_batches;
+    double busiest = 0.0, pair = 0.0, backward = 0.0, weight = 0.0;
+    for (int rank = 0; rank < p; ++rank) {
+        const bool second_half = two_ends && rank >= p / 2;
+        const int from_end = second_half ? p - 1 - rank : rank, outer = (two_ends ? p / 2 : p) - 1 - from_end;
+        const auto stage = [&](int phase) -> const ChunkTimes& {
+            return times.chunks[static_cast<std::size_t>(pipeline.stage_of(rank, second_half ? 1 - phase : phase))];
+        };
+        const ChunkTimes &first = stage(0), &second = stage(1);
+        const std::int64_t steady = each - (two_ends ? p : 2 * p) + from_end + 1;
+        const double work = (first.forward + first.backward + second.forward + second.backward).value();
+        const double saved = saved_by_pair(first, second).value(), saved_back = saved_by_pair(second, first).value();
+        busiest = std::max(busiest, static_cast<double>(each) * work -
+                                        static_cast<double>(outer == 0 ? steady - 1 : steady) * saved -
+                                        static_cast<double>(steady + outer) * saved_back);
+        pair += work - 0.5 * (saved + saved_back) - 0.5 * work;
+        backward += 0.5 * (first.backward + second.backward).value();
+        weight += 0.5 * (first.backward_weight + second.backward_weight).value();
+    }
+    const double idle = (pair + backward - 3.0 * weight) / p + 2.0 * mean_link(pipeline, times);
+    return busiest + (pipeline.num_stages() / 2 - 1) * std::max(0.0, idle);
+}
+
 }  // namespace
 
 Seconds closed_form_pipeline_time(const Pipeline& pipeline, const PipelineTimes& times) noexcept {
@@ -122,6 +209,15 @@ Seconds closed_form_pipeline_time(const Pipeline& pipeline, const PipelineTimes&
         case model::PipelineSchedule::interleaved:
             return Seconds{pipeline.num_chunks == 1 ? one_f_one_b_time(pipeline, times)
                                                     : interleaved_time(pipeline, times)};
+        case model::PipelineSchedule::zb_1p:
+            return Seconds{zb_1p_time(pipeline, times)};
+        case model::PipelineSchedule::zb_v:
+        case model::PipelineSchedule::v_half:
+        case model::PipelineSchedule::v_min:
+            return Seconds{v_shaped_time(pipeline, times)};
+        case model::PipelineSchedule::dualpipe:
+        case model::PipelineSchedule::dualpipe_v:
+            return Seconds{dualpipe_time(pipeline, times)};
     }
     return Seconds{0.0};
 }

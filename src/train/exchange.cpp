@@ -40,14 +40,19 @@ struct Exchange {
     }
 };
 
+/// The group of a stage and of its copy on another rank of the pipeline.
+topology::GroupPlacement with_copies(const topology::GroupPlacement& group, int copies) noexcept {
+    return {group.size * copies, group.per_domain, group.num_domains * copies};
+}
+
 }  // namespace
 
 Seconds exchange_time(const Job& job, const model::Layout& layout, const HeldParameters& held,
                       const HidingWindow& window) {
     const Exchange exchange{job, layout, window, comm::links_of(job.cluster.accelerator, job.efficiency)};
-    const int domain = exchange.links.domain_size;
-    return exchange.time(topology::data_group(layout, domain), held.dense) +
-           exchange.time(topology::expert_data_group(layout, domain), held.expert);
+    const int domain = exchange.links.domain_size, copies = layout.stage_copies();
+    return exchange.time(with_copies(topology::data_group(layout, domain), copies), held.dense) +
+           exchange.time(with_copies(topology::expert_data_group(layout, domain), copies), held.expert);
 }
 
 Seconds optimizer_time(const Job& job, const model::Layout& layout, const HeldParameters& held) {
@@ -55,8 +60,9 @@ Seconds optimizer_time(const Job& job, const model::Layout& layout, const HeldPa
     constexpr double bytes_per_parameter = 30.0;
     double parameters = held.dense + held.expert;
     if (layout.optimizer_sharding > 0) {
-        const double replicas = double{1.0} * layout.data_parallel() * layout.context_parallel;
-        parameters = held.dense / replicas + held.expert / std::max(1, layout.expert_data_parallel());
+        const double copies = layout.stage_copies();
+        const double replicas = copies * layout.data_parallel() * layout.context_parallel;
+        parameters = held.dense / replicas + held.expert / (copies * std::max(1, layout.expert_data_parallel()));
     }
     return Bytes{parameters * bytes_per_parameter} / (job.cluster.accelerator.memory_bandwidth * job.efficiency.memory);
 }

@@ -41,10 +41,12 @@ int smallest_cards_that_fit(const Job& job, const model::Layout& layout) {
         other.cards = static_cast<int>(cards);
         // The batch is kept where it divides, else it becomes the nearest multiple.
         std::int64_t unit = std::int64_t{other.micro_batch_size} * other.data_parallel();
-        if (other.schedule == model::PipelineSchedule::interleaved) unit *= other.pipeline_parallel;
+        const std::int64_t least = unit * other.least_micro_batches();
+        unit *= other.micro_batch_multiple();
         if (unit < 1) return 0;
         if (other.global_batch_size % unit != 0)
             other.global_batch_size = std::max<std::int64_t>(1, (other.global_batch_size + unit / 2) / unit) * unit;
+        other.global_batch_size = std::max(other.global_batch_size, least);
         if (fits(job, other, costs)) return other.cards;
     }
     return 0;

@@ -19,8 +19,8 @@ struct Shared {
 
 Shared shared(const Job& job, const model::Layout& layout, const UnitCosts& costs) noexcept {
     Shared values{job, layout, costs, pipeline_of(layout)};
-    values.ranks = double(layout.data_parallel()) * layout.context_parallel;
-    values.expert_ranks = std::max(1, layout.expert_data_parallel());
+    values.ranks = double(layout.data_parallel()) * layout.context_parallel * layout.stage_copies();
+    values.expert_ranks = double(std::max(1, layout.expert_data_parallel())) * layout.stage_copies();
     values.gradient_bytes = model::bytes_per_element(job.gradient_precision);
     // Products of 8 bit or less keep a narrow copy of each weight over the micro-batches of a step.
     const double element = model::bytes_per_element(job.precision);
@@ -53,13 +53,39 @@ struct StageSums {
     }
 };
 
-StageSums stage_sums(const Shared& s, int stage) noexcept {
+Bytes activations_of(const Shared& s, const ChunkLoad& load) noexcept {
+    return s.costs.dense_layer.activations * double(load.dense_layers) +
+           s.costs.moe_layer.activations * double(load.moe_layers) + s.costs.mtp.activations * double(load.mtp_layers) +
+           s.costs.embedding.activations * (load.embedding ? 1.0 : 0.0) +
+           s.costs.head.activations * (load.head ? 1.0 : 0.0);
+}
+
+/// Micro-batches of chunk 0 and 1 of a rank at the moment when they hold the most bytes.
+HeldChunks held_chunks(const Shared& s, int rank, HeldChunksTable& table) {
+    std::array<Bytes, 2> each{};
+    for (int chunk = 0; chunk < s.pipeline.num_chunks; ++chunk)
+        each[static_cast<std::size_t>(chunk)] =
+            activations_of(s, chunk_load(s.job.transformer, s.layout, s.pipeline.stage_of(rank, chunk)));
+    HeldChunks fullest;
+    Bytes most{-1.0};
+    for (const HeldChunks& moment : table.fullest(s.pipeline, rank)) {
+        const Bytes bytes = each[0] * double(moment.of[0]) + each[1] * double(moment.of[1]);
+        if (bytes <= most) continue;
+        most = bytes;
+        fullest = moment;
+    }
+    return fullest;
+}
+
+StageSums stage_sums(const Shared& s, int stage, HeldChunksTable& table) {
     StageSums sums;
-    const std::int64_t in_flight = num_in_flight(s.pipeline, stage);
-    for (int chunk = 0; chunk < s.layout.virtual_pipeline; ++chunk) {
-        const int index = chunk * s.layout.pipeline_parallel + stage;
-        const ChunkLoad load = chunk_load(s.job.transformer, s.layout, index);
-        const double held = static_cast<double>(in_flight_of_chunk(s.pipeline, in_flight, chunk));
+    const bool split = model::splits_backward(s.layout.schedule);
+    const std::int64_t in_flight = split ? 0 : num_in_flight(s.pipeline, stage);
+    const HeldChunks at_fullest = split ? held_chunks(s, stage, table) : HeldChunks{};
+    for (int chunk = 0; chunk < s.pipeline.num_chunks; ++chunk) {
+        const ChunkLoad load = chunk_load(s.job.transformer, s.layout, s.pipeline.stage_of(stage, chunk));
+        const double held = static_cast<double>(split ? at_fullest.of[static_cast<std::size_t>(chunk)]
+                                                      : in_flight_of_chunk(s.pipeline, in_flight, chunk));
         sums.add(s.costs.dense_layer, load.dense_layers, held);
         sums.add(s.costs.moe_layer, load.moe_layers, held);
         sums.add(s.costs.embedding, load.embedding ? 1.0 : 0.0, held);
@@ -94,8 +120,8 @@ ModelStates model_states(const HeldParameters& held, double ranks, double expert
 
 namespace {
 
-StageMemory one_stage(const Shared& s, int stage) noexcept {
-    const StageSums sums = stage_sums(s, stage);
+StageMemory one_stage(const Shared& s, int stage, HeldChunksTable& table) {
+    const StageSums sums = stage_sums(s, stage, table);
     const int level = s.layout.optimizer_sharding;
     const double all = sums.parameters + sums.expert_parameters;
     const ModelStates states = model_states({sums.parameters, sums.expert_parameters}, s.ranks, s.expert_ranks, level,
@@ -122,15 +148,22 @@ std::vector<StageMemory> stage_memory(const Job& job, const model::Layout& layou
     const Shared values = shared(job, layout, costs);
     std::vector<StageMemory> stages;
     stages.reserve(static_cast<std::size_t>(layout.pipeline_parallel));
-    for (int stage = 0; stage < layout.pipeline_parallel; ++stage) stages.push_back(one_stage(values, stage));
+    HeldChunksTable table;
+    for (int stage = 0; stage < layout.pipeline_parallel; ++stage) stages.push_back(one_stage(values, stage, table));
     return stages;
 }
 
 FullestStage fullest_stage(const Job& job, const model::Layout& layout, const UnitCosts& costs) {
+    HeldChunksTable table;
+    return fullest_stage(job, layout, costs, table);
+}
+
+FullestStage fullest_stage(const Job& job, const model::Layout& layout, const UnitCosts& costs,
+                           HeldChunksTable& table) {
     const Shared values = shared(job, layout, costs);
     FullestStage fullest;
     for (int stage = 0; stage < layout.pipeline_parallel; ++stage) {
-        const Bytes total = one_stage(values, stage).total();
+        const Bytes total = one_stage(values, stage, table).total();
         if (total > fullest.total) fullest = {stage, total};
     }
     return fullest;

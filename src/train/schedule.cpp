@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "windtunnel/base/contracts.hpp"
+#include "windtunnel/train/split_backward.hpp"
 
 namespace windtunnel::train {
 namespace {
@@ -11,17 +12,18 @@ using model::PipelineSchedule;
 
 /// Interleaved order: groups of p micro-batches run chunk by chunk; backward takes the chunks from the last one.
 ScheduledTask numbered(const Pipeline& pipeline, TaskKind kind, std::int64_t number) noexcept {
-    if (pipeline.num_chunks == 1) return {kind, 0, number};
+    if (pipeline.num_chunks == 1) return {kind, false, 0, number};
     const std::int64_t p = pipeline.num_ranks, v = pipeline.num_chunks;
     const std::int64_t group = number / (p * v), in_group = number % (p * v);
     const int chunk = static_cast<int>(in_group / p);
-    return {kind, kind == TaskKind::forward ? chunk : pipeline.num_chunks - 1 - chunk, group * p + in_group % p};
+    return {kind, false, kind == TaskKind::forward ? chunk : pipeline.num_chunks - 1 - chunk, group * p + in_group % p};
 }
 
 }  // namespace
 
 Pipeline pipeline_of(const model::Layout& layout) noexcept {
-    return {layout.schedule, layout.pipeline_parallel, layout.virtual_pipeline, layout.num_micro_batches()};
+    return {layout.schedule, layout.pipeline_parallel, layout.virtual_pipeline * layout.stage_copies(),
+            layout.num_micro_batches()};
 }
 
 std::int64_t num_warm_up_forwards(const Pipeline& pipeline, int rank) noexcept {
@@ -33,6 +35,13 @@ std::int64_t num_warm_up_forwards(const Pipeline& pipeline, int rank) noexcept {
             return std::min(forwards, p - 1 - rank);
         case PipelineSchedule::interleaved:
             return std::min(forwards, 2 * (p - 1 - rank) + (v - 1) * p);
+        case PipelineSchedule::zb_1p:
+        case PipelineSchedule::zb_v:
+        case PipelineSchedule::v_half:
+        case PipelineSchedule::v_min:
+        case PipelineSchedule::dualpipe:
+        case PipelineSchedule::dualpipe_v:
+            break;
     }
     return forwards;
 }
@@ -56,6 +65,12 @@ ScheduledTask scheduled_task(const Pipeline& pipeline, int rank, std::int64_t po
 
 std::vector<ScheduledTask> pipeline_order(const Pipeline& pipeline, int rank) {
     std::vector<ScheduledTask> order;
+    if (model::splits_backward(pipeline.schedule)) {
+        SplitBackwardOrders orders;
+        orders.build(pipeline);
+        order.assign(orders.of_rank(rank).begin(), orders.of_rank(rank).end());
+        return order;
+    }
     order.reserve(static_cast<std::size_t>(pipeline.tasks_per_rank()));
     for (std::int64_t position = 0; position < pipeline.tasks_per_rank(); ++position)
         order.push_back(scheduled_task(pipeline, rank, position));

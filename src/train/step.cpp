@@ -48,16 +48,20 @@ void fill_flops(const Job& job, const model::Layout& layout, const UnitCosts& co
     result.tokens_per_second = tokens / result.step_time.value();
 }
 
-/// Busy parts of a rank over the whole step, from the parts of its chunks.
-PartTimes busy_parts(const model::Layout& layout, const UnitCosts& costs, const std::vector<ChunkLoad>& loads,
-                     std::size_t rank) {
+/// Busy parts of a rank over the whole step, from the parts of its chunks. What pairs of a forward and a backward save
+/// is expert communication that lies under compute.
+PartTimes busy_parts(const Pipeline& pipeline, const UnitCosts& costs, const std::vector<ChunkLoad>& loads, int rank,
+                     Seconds busy) {
     PartTimes sum;
-    const auto ranks = static_cast<std::size_t>(layout.pipeline_parallel);
-    for (std::size_t i = rank; i < loads.size(); i += ranks) {
-        sum += chunk_forward_parts(loads[i], costs);
-        sum += chunk_backward_parts(loads[i], costs);
+    for (int chunk = 0; chunk < pipeline.num_chunks; ++chunk) {
+        const ChunkLoad& load = loads[static_cast<std::size_t>(pipeline.stage_of(rank, chunk))];
+        sum += chunk_forward_parts(load, costs);
+        sum += chunk_backward_parts(load, costs);
     }
-    return sum * static_cast<double>(layout.num_micro_batches());
+    sum = sum * (static_cast<double>(pipeline.forwards_per_rank()) / pipeline.num_chunks);
+    const bool pairs = pipeline.is_dualpipe() || pipeline.schedule == model::PipelineSchedule::dualpipe_v;
+    if (pairs) sum[Part::ep_comm] = std::max(Seconds{0.0}, sum[Part::ep_comm] - (sum.total() - busy));
+    return sum;
 }
 
 }  // namespace
@@ -104,7 +108,8 @@ StepResult step_result(const Job& job, const model::Layout& layout, const UnitCo
     result.bubble_fraction = std::max(0.0, idle / static_cast<double>(run.rank_busy.size()));
 
     // What the rank waits for: transfers are what disappears when they take no time, the bubble is the rest.
-    result.parts = busy_parts(layout, costs, pipeline_split(job.transformer, layout), last);
+    result.parts =
+        busy_parts(pipeline, costs, pipeline_split(job.transformer, layout), result.last_stage, run.rank_busy[last]);
     const Seconds busy = result.parts.total();
     stages.links.assign(stages.links.size(), Seconds{0.0});
     const Seconds without_transfers = workspace.runner.run(pipeline, stages.times()).rank_end[last];
@@ -145,28 +150,63 @@ std::vector<TimelineEvent> step_timeline(const Job& job, const model::Layout& la
                 list.emplace_back(static_cast<Part>(part), parts[static_cast<Part>(part)]);
         return list;
     };
-    std::vector<std::vector<std::pair<Part, Seconds>>> forward, backward;
-    for (const ChunkLoad& load : loads) {
-        forward.push_back(nested(chunk_forward_parts(load, costs)));
-        backward.push_back(nested(chunk_backward_parts(load, costs)));
-    }
+    const auto parts_of = [&](TaskKind kind, int stage) {
+        const ChunkLoad& load = loads[static_cast<std::size_t>(stage)];
+        switch (kind) {
+            case TaskKind::forward:
+                return chunk_forward_parts(load, costs);
+            case TaskKind::backward:
+                return chunk_backward_parts(load, costs);
+            case TaskKind::backward_input:
+                return chunk_backward_input_parts(load, costs);
+            case TaskKind::backward_weight:
+                break;
+        }
+        return chunk_backward_weight_parts(load, costs);
+    };
+    const bool split = model::splits_backward(pipeline.schedule);
+    const auto letter = [split](TaskKind kind) {
+        if (kind == TaskKind::forward) return "F ";
+        if (kind == TaskKind::backward_weight) return "W ";
+        return split && kind == TaskKind::backward ? "B+W " : "B ";
+    };
+    const auto label_of = [](const ScheduledTask& scheduled) {
+        return "mb " + std::to_string(scheduled.micro_batch) + " chunk " + std::to_string(scheduled.chunk);
+    };
 
     std::vector<TimelineEvent> events;
     std::size_t task = 0;
-    const int p = pipeline.num_ranks, num_chunks = p * pipeline.num_chunks;
+    const int p = pipeline.num_ranks, num_stages = pipeline.num_stages();
     for (int rank = 0; rank < p; ++rank) {
         const auto r = static_cast<std::size_t>(rank);
-        for (std::int64_t position = 0; position < pipeline.tasks_per_rank(); ++position, ++task) {
-            const ScheduledTask scheduled = scheduled_task(pipeline, rank, position);
+        const std::vector<ScheduledTask> order = pipeline_order(pipeline, rank);
+        for (std::size_t position = 0; position < order.size(); ++position, ++task) {
+            const ScheduledTask& scheduled = order[position];
             const bool is_forward = scheduled.kind == TaskKind::forward;
-            const int chunk = scheduled.chunk * p + rank;
-            const std::string label =
-                "mb " + std::to_string(scheduled.micro_batch) + " chunk " + std::to_string(scheduled.chunk);
-            events.push_back({rank, "compute", (is_forward ? "F " : "B ") + label, execution.start[task],
-                              graph.durations()[task],
-                              (is_forward ? forward : backward)[static_cast<std::size_t>(chunk)]});
-            const bool sends = is_forward ? chunk + 1 < num_chunks : chunk > 0;
-            const Seconds link = stages.links[is_forward ? r : static_cast<std::size_t>((rank + p - 1) % p)];
+            const int stage = pipeline.stage_of(rank, scheduled.chunk);
+            const std::string label = label_of(scheduled);
+            const bool behind_partner = position > 0 && order[position - 1].with_next;
+            if (!behind_partner) {
+                PartTimes parts = parts_of(scheduled.kind, stage);
+                std::string name = letter(scheduled.kind) + label;
+                if (scheduled.with_next) {
+                    const ScheduledTask& partner = order[position + 1];
+                    parts += parts_of(partner.kind, pipeline.stage_of(rank, partner.chunk));
+                    // What the pair saves lies under its compute.
+                    parts[Part::ep_comm] =
+                        std::max(Seconds{0.0}, parts[Part::ep_comm] - (parts.total() - graph.durations()[task]));
+                    name += " with " + std::string{letter(partner.kind)} + label_of(partner);
+                }
+                events.push_back(
+                    {rank, "compute", name, execution.start[task], graph.durations()[task], nested(parts)});
+            }
+            if (scheduled.kind == TaskKind::backward_weight) continue;
+            const int next = is_forward ? stage + 1 : stage - 1;
+            if (next < 0 || next >= num_stages) continue;
+            const int next_rank = pipeline.rank_of(next, scheduled.chunk);
+            const bool sends = next_rank != rank || p == 1;
+            const Seconds link = split ? stages.links[static_cast<std::size_t>(std::min(rank, next_rank))]
+                                       : stages.links[is_forward ? r : static_cast<std::size_t>((rank + p - 1) % p)];
             if (sends && link.value() > 0.0)
                 events.push_back({rank,
                                   "p2p",

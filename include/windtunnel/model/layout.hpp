@@ -7,8 +7,18 @@
 namespace windtunnel::model {
 
 enum class Recompute { none, selective, full };
-/// Those that a command accepts today stand in train/schedule.hpp; the rest of the published ones follow.
-enum class PipelineSchedule { gpipe, one_f_one_b, interleaved };
+/// Published orders of forward and backward passes; train/schedule.hpp and train/split_backward.hpp say what each does.
+/// From zb_1p on the backward pass is split into the gradient of the inputs and that of the weights.
+enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zb_1p, zb_v, v_half, v_min, dualpipe, dualpipe_v };
+inline constexpr int num_pipeline_schedules = 9;
+[[nodiscard]] constexpr bool splits_backward(PipelineSchedule schedule) noexcept {
+    return schedule >= PipelineSchedule::zb_1p;
+}
+/// Two chunks a rank, chunk 0 on ranks 0 to p - 1 and chunk 1 back from p - 1 to 0: the first and the last stage share
+/// a rank.
+[[nodiscard]] constexpr bool is_v_shaped(PipelineSchedule schedule) noexcept {
+    return splits_backward(schedule) && schedule != PipelineSchedule::zb_1p && schedule != PipelineSchedule::dualpipe;
+}
 enum class SplitKind { uniform, slots, short_last, explicit_chunks };
 
 /// How layers are dealt to the pp x vpp model chunks.
@@ -49,10 +59,22 @@ struct Layout {
     [[nodiscard]] std::int64_t num_micro_batches() const noexcept {
         return global_batch_size / (std::int64_t{micro_batch_size} * data_parallel());
     }
+    /// Micro-batches come in multiples of this: interleaved deals them to groups of ranks, dualpipe to two ends.
+    [[nodiscard]] std::int64_t micro_batch_multiple() const noexcept {
+        if (schedule == PipelineSchedule::interleaved) return pipeline_parallel;
+        return schedule == PipelineSchedule::dualpipe ? 2 : 1;
+    }
+    /// Fewest micro-batches that fill the pipeline's opening phase.
+    [[nodiscard]] std::int64_t least_micro_batches() const noexcept {
+        const bool dual = schedule == PipelineSchedule::dualpipe || schedule == PipelineSchedule::dualpipe_v;
+        return dual ? std::int64_t{2} * pipeline_parallel : 1;
+    }
+    /// Copies of each stage that one pipeline holds: dualpipe feeds it from both ends.
+    [[nodiscard]] int stage_copies() const noexcept { return schedule == PipelineSchedule::dualpipe ? 2 : 1; }
 };
 
 [[nodiscard]] std::string to_text(Recompute value);
-[[nodiscard]] std::string to_text(PipelineSchedule value);  ///< "1f1b", "interleaved", "gpipe"
+[[nodiscard]] std::string to_text(PipelineSchedule value);  ///< "1f1b", "interleaved", "zb_1p", ...
 [[nodiscard]] std::string to_text(const PipelineSplit& value);
 /// One line: cards 6144 = tp 8 x cp 1 x dp 48 x pp 16, vpp 2, ep 32, ...
 [[nodiscard]] std::string to_text(const Layout& layout);

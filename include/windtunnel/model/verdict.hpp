@@ -18,8 +18,9 @@ enum class VerdictReason {
     experts_without_moe,                  ///< ep or etp above 1 for a dense model
     vocabulary_not_divisible,             ///< a given padded vocabulary by tp, or smaller than the vocabulary
     layers_not_divisible,                 ///< layers by pp x vpp under the chosen split, or fewer layers than chunks
-    virtual_stages_without_interleaving,  ///< vpp > 1 with a schedule that has no chunks, or interleaved with vpp 1
-    micro_batches_not_divisible,          ///< interleaved: number of micro-batches by pp
+    virtual_stages_without_interleaving,  ///< vpp > 1 with a schedule that has no chunks, or a vpp that it cannot use
+    odd_pipeline,                         ///< dualpipe: ranks in pairs
+    micro_batches_not_divisible,          ///< interleaved: micro-batches by pp; dualpipe: by 2, and at least 2 pp
     batch_not_divisible,                  ///< global batch by micro-batch x dp, or smaller than that
     sequence_not_divisible,               ///< sequence by cp (2 x cp) or tp with sequence parallelism
     sharding_not_supported,               ///< ZeRO 2 or 3 together with a pipeline where the framework cannot
@@ -27,7 +28,7 @@ enum class VerdictReason {
     out_of_memory,
     above_limit,  ///< of [search.limits]: parameters, money, power
 };
-inline constexpr int num_verdict_reasons = 19;
+inline constexpr int num_verdict_reasons = 20;
 
 [[nodiscard]] std::string to_text(VerdictReason reason);  ///< the enum's spelling, for tables
 [[nodiscard]] std::string explain(VerdictReason reason);  ///< one sentence for people

@@ -25,6 +25,7 @@ struct HidingWindow {
 ///          every micro-batch; with a pipeline, 2 and 3 keep what they gathered until the step ends: once a step.
 ///          Exposed = max((1 - hidden) x time, time - window), where the window is the compute at hand: one backward (one
 ///          forward for gathers) of the micro-batch, or of the last (first) one where the exchange comes once a step.
+///          A stage that dualpipe holds twice is exchanged with its copy: groups twice as large, over twice the domains.
 /// Source:  ZeRO: Rajbhandari et al., SC20; Megatron-LM distributed optimizer; PyTorch FSDP.
 [[nodiscard]] Seconds exchange_time(const Job& job, const model::Layout& layout, const HeldParameters& held,
                                     const HidingWindow& window);

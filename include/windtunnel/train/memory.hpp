@@ -5,6 +5,7 @@
 #include "windtunnel/model/verdict.hpp"
 #include "windtunnel/train/exchange.hpp"
 #include "windtunnel/train/rules.hpp"
+#include "windtunnel/train/split_backward.hpp"
 #include "windtunnel/train/unit_costs.hpp"
 
 namespace windtunnel::train {
@@ -49,17 +50,20 @@ struct StageMemory {
     [[nodiscard]] Bytes total() const noexcept { return allocated() + reserve; }
 };
 
-/// Per pipeline rank. Activations by the schedule's depth: the number of micro-batches that a chunk holds at once.
+/// Per pipeline rank, all the stages that it holds (dualpipe: of both directions). Activations by the schedule's depth: the number of micro-batches that a chunk holds at once.
 [[nodiscard]] std::vector<StageMemory> stage_memory(const Job& job, const model::Layout& layout,
                                                     const UnitCosts& costs);
 
-/// The fullest stage only, without building the vector: for the inner loop of a search. Equal to the maximum of
+/// The fullest rank only, without building the vector: for the inner loop of a search. Equal to the maximum of
 /// stage_memory() to the last bit.
 struct FullestStage {
     int stage = 0;
     Bytes total;
 };
 [[nodiscard]] FullestStage fullest_stage(const Job& job, const model::Layout& layout, const UnitCosts& costs);
+/// The same with counts that a search keeps between its designs.
+[[nodiscard]] FullestStage fullest_stage(const Job& job, const model::Layout& layout, const UnitCosts& costs,
+                                         HeldChunksTable& table);
 
 /// Memory that a job may use: capacity x (1 - reserve fraction).
 [[nodiscard]] Bytes usable_memory(const Job& job) noexcept;

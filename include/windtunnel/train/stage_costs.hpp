@@ -11,7 +11,7 @@
 namespace windtunnel::train {
 
 struct StageCosts {
-    std::vector<ChunkTimes> chunks;         ///< chunk c of rank r at c x p + r
+    std::vector<ChunkTimes> chunks;         ///< by stage in pipeline order, see Pipeline::stage_of()
     std::vector<Seconds> links;             ///< by rank
     std::vector<HeldParameters> held;       ///< by rank
     std::vector<HidingWindow> windows;      ///< by rank: one micro-batch through all its chunks
@@ -26,5 +26,8 @@ void stage_costs(const Job& job, const model::Layout& layout, const UnitCosts& c
 /// Parts of forward and backward of one chunk, one micro-batch.
 [[nodiscard]] PartTimes chunk_forward_parts(const ChunkLoad& load, const UnitCosts& costs) noexcept;
 [[nodiscard]] PartTimes chunk_backward_parts(const ChunkLoad& load, const UnitCosts& costs) noexcept;
+/// The two halves of backward: gradient of the inputs and gradient of the weights.
+[[nodiscard]] PartTimes chunk_backward_input_parts(const ChunkLoad& load, const UnitCosts& costs) noexcept;
+[[nodiscard]] PartTimes chunk_backward_weight_parts(const ChunkLoad& load, const UnitCosts& costs) noexcept;
 
 }  // namespace windtunnel::train

@@ -43,6 +43,7 @@ struct StepResult {
 struct StepWorkspace {
     StageCosts stages;
     PipelineRunner runner;
+    HeldChunksTable held_chunks;
 };
 [[nodiscard]] Seconds step_time(const Job& job, const model::Layout& layout, const UnitCosts& costs, StepWorkspace& workspace);
 [[nodiscard]] Seconds closed_form_step_time(const Job& job, const model::Layout& layout, const UnitCosts& costs,
