@@ -147,12 +147,19 @@ double mean_link(const Pipeline& pipeline, const PipelineTimes& times) noexcept 
     return pipeline.num_ranks > 1 ? sum / (pipeline.num_ranks - 1) : 0.0;
 }
 
-/// The busiest rank, or the round trip of a micro-batch over the number of them that the order has on their way at
-/// once, for each micro-batch; and the idle slots of the order: p - 1 (zb_v), 3p - 4 (v_half), 4p - 5 or 4p - 3
-/// (v_min); a slot is the mean of F, B and W of all chunks and lasts a transfer longer.
+/// For each micro-batch the longest of: the busiest rank; the round trip of a micro-batch over the number of them that
+/// the order has on their way at once; v_min: six of the longest of F, B and W (means of the chunks), its pattern
+/// leaves no slack (two ranks: half of that). Then the idle slots of the order: p - 1 (zb_v), 3p - 4 (v_half), 4p - 5
+/// or 4p - 3 (v_min); a slot is the mean of F, B and W of all chunks and lasts a transfer longer.
 double v_shaped_time(const Pipeline& pipeline, const PipelineTimes& times) noexcept {
     const int p = pipeline.num_ranks;
     double busiest = 0.0, sum = 0.0, round_trip = 4.0 * (p - 1) * mean_link(pipeline, times);
+    ChunkTimes mean;
+    for (const ChunkTimes& chunk : times.chunks) {
+        mean.forward += chunk.forward / (2.0 * p);
+        mean.backward += chunk.backward / (2.0 * p);
+        mean.backward_weight += chunk.backward_weight / (2.0 * p);
+    }
     for (int rank = 0; rank < p; ++rank) {
         const ChunkTimes& near = times.chunks[static_cast<std::size_t>(rank)];
         const ChunkTimes& far = times.chunks[static_cast<std::size_t>(2 * p - 1 - rank)];
@@ -163,7 +170,12 @@ double v_shaped_time(const Pipeline& pipeline, const PipelineTimes& times) noexc
     }
     // Slots between F and B of chunk 0 on rank 0, six a micro-batch: 12p, 6p or 4p and a few.
     const std::int64_t slots = v_pattern(pipeline.schedule, p).start[3];
-    const double each = std::max(busiest, round_trip / static_cast<double>((slots + 5) / 6));
+    double each = std::max(busiest, round_trip / static_cast<double>((slots + 5) / 6));
+    if (pipeline.schedule == model::PipelineSchedule::v_min) {
+        const Seconds longest = std::max({mean.forward, mean.backward_input(), mean.backward_weight});
+        const double strict = 6.0 * longest.value();
+        each = std::max(each, p > 2 ? strict : 0.5 * (strict + busiest));
+    }
     const double slot = sum / (6.0 * p) + mean_link(pipeline, times);
     const int idle = pipeline.schedule == model::PipelineSchedule::zb_v     ? p - 1
                      : pipeline.schedule == model::PipelineSchedule::v_half ? 3 * p - 4

@@ -17,6 +17,7 @@ namespace windtunnel::train {
 ///
 /// Limits:  exact for equal stages with GPipe and 1F1B, and for interleaved 1F1B while a transfer takes less than half of a
 ///          chunk's forward and backward; never above the executor for GPipe and 1F1B; unequal stages: see the unit test.
+///          Split backward, B/F of 0.9 to 1.4 and W/F of 0.7 to 1: within 7 %, v_half and v_min within 10 %.
 [[nodiscard]] Seconds closed_form_step_time(const Job& job, const model::Layout& layout, const UnitCosts& costs);
 
 /// Executor: the schedule as a task graph on the streams of every pipeline rank.
