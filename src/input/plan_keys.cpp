@@ -5,7 +5,7 @@ namespace windtunnel::input {
 namespace {
 
 const std::vector<std::string> matrix_words{"bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32", "int8"};
-const std::vector<std::string> schedule_words{"gpipe", "1f1b", "interleaved"};
+const std::vector<std::string> schedule_words{"gpipe", "1f1b", "interleaved", "zb_1p", "zb_v", "v_half", "v_min", "dualpipe", "dualpipe_v"};
 const std::vector<std::string> recompute_words{"none", "selective", "full"};
 const std::vector<std::string> split_words{"uniform", "slots", "short_last"};
 constexpr Range degree{1, 1'000'000};
