@@ -24,7 +24,7 @@ install_missing() {
 }
 
 build_packages=(g++ cmake ninja-build git openmpi-bin libopenmpi-dev libhdf5-dev libboost-program-options-dev
-    nlohmann-json3-dev libtomlplusplus-dev libfmt-dev zlib1g-dev)
+    nlohmann-json3-dev libmuparser-dev libtomlplusplus-dev libfmt-dev zlib1g-dev)
 analysis_packages=(python3 python3-numpy python3-h5py python3-pandas python3-matplotlib)
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev hdf5-tools clang-format procps)
 

@@ -51,6 +51,9 @@ public:
                 case MeasureKind::reward_until:
                     until_the_target(m);
                     break;
+                case MeasureKind::formula:
+                    of_the_others(m);
+                    break;
                 case MeasureKind::probability:
                     if (chain_.measures[m].time)
                         reached_by_a_time(m);
@@ -215,6 +218,17 @@ private:
         answer_.measures[m].value = found.at_time[0];
         answer_.measures[m].error = 1e-13;
         answer_.measures[m].method = fmt::format("{} steps", found.steps);
+    }
+
+    void of_the_others(std::size_t m) {
+        std::vector<double> values;
+        MeasureAnswer& result = answer_.measures[m];
+        for (const MeasureAnswer& other : answer_.measures) {
+            values.push_back(other.value);
+            result.error = std::max(result.error, other.error);
+        }
+        result.value = chain_.measures[m].formula(values);
+        result.method = "formula";
     }
 
     void too_long(std::size_t m) {

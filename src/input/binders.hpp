@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "windtunnel/input/values.hpp"
+#include "windtunnel/model/chain.hpp"
 #include "windtunnel/model/plan.hpp"
 
 namespace windtunnel::input {
@@ -19,6 +20,8 @@ using Findings = std::vector<base::Finding>;
 void bind_cluster_size(const Values& values, model::Cluster& cluster, Findings& findings);
 [[nodiscard]] model::Failures bind_failures(const Values& values, Findings& findings);
 [[nodiscard]] model::Efficiency bind_efficiency(const Values& values, Findings& findings);
+/// One chain, or one for each variant of the file.
+[[nodiscard]] std::vector<model::Chain> bind_chains(const Values& values, Findings& findings);
 [[nodiscard]] model::Recovery bind_recovery(const Values& plan, const model::Failures& failures, Findings& findings);
 [[nodiscard]] model::Training bind_training(const Values& plan, const model::Cluster& cluster, Findings& findings);
 [[nodiscard]] model::Search bind_search(const Values& plan);

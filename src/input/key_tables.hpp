@@ -14,5 +14,6 @@ inline constexpr double most_count = 9.0e15;    // below 2^53: whole numbers sta
 [[nodiscard]] std::vector<Key> failures_keys();
 [[nodiscard]] std::vector<Key> calibration_keys();
 [[nodiscard]] std::vector<Key> plan_keys();
+[[nodiscard]] std::vector<Key> chain_keys();
 
 }  // namespace windtunnel::input

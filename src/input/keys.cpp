@@ -32,6 +32,8 @@ std::string kind_text(const Key& key) {
         case KeyKind::text_list: return "list of texts";
         case KeyKind::split: return words + " or a list of integers";
         case KeyKind::tables: return "list of tables";
+        case KeyKind::expression: return "number or expression";
+        case KeyKind::names: return "table of own names";
     }
     return {};
 }
@@ -61,6 +63,7 @@ const std::vector<KeyFile>& key_table() {
         {"cluster", "cards of one kind in equal nodes", true, cluster_keys()},
         {"failures", "what fails, how often, and how long it takes to mend", true, failures_keys()},
         {"calibration", "what a card and its software reach of the data sheet", false, calibration_keys()},
+        {"chain", "a Markov chain in continuous time, what is asked of it, and known answers; see docs/models/availability-chain.md", false, chain_keys()},
     };
     return files;
 }

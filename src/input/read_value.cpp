@@ -265,6 +265,16 @@ void read_split(const Reading& reading) {
     }
 }
 
+void read_expression(const Reading& reading) {
+    const auto& [node, key, field, value, findings] = reading;
+    switch (node.kind) {
+        case Node::Kind::text: value.text = node.text; return;
+        case Node::Kind::integer: value.text = fmt::format("{}", node.integer); return;
+        case Node::Kind::real: value.text = fmt::format("{}", node.real); return;
+        default: return reading.wrong_kind(node, "a number, or an expression as text");
+    }
+}
+
 }  // namespace
 
 void read_value(const Node& node, const Key& key, const std::string& field, Value& value,
@@ -308,6 +318,12 @@ void read_value(const Node& node, const Key& key, const std::string& field, Valu
             return read_texts(reading, false, true);
         case KeyKind::split:
             return read_split(reading);
+        case KeyKind::expression:
+            return read_expression(reading);
+        case KeyKind::names:
+            if (node.kind != Node::Kind::table) return reading.wrong_kind(node, "a table of names");
+            value.members = node.members;
+            return;
         case KeyKind::tables:
             break;  // by read_values
     }

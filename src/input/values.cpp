@@ -173,8 +173,9 @@ private:
         if (key.kind == KeyKind::tables) return read_tables(node, key, shown, above, value);
         const Node* inner = &node;
         Origin origin = above;
+        const bool own_names = key.kind == KeyKind::names;  // "value" may be one of them
         const bool law_table = key.kind == KeyKind::law && node.find("law") != nullptr;
-        if (node.kind == Node::Kind::table && (law_table || node.find("value") != nullptr)) {
+        if (node.kind == Node::Kind::table && !own_names && (law_table || node.find("value") != nullptr)) {
             origin = origin_of(node, shown, above);
             if (!law_table) {
                 inner = node.find("value");

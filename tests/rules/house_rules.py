@@ -6,6 +6,7 @@ import re
 RESTRICTED = {
     "json": r"nlohmann/.*",
     "toml": r"toml\+\+/.*|toml\.hpp",
+    "expressions": r"muParser.*",
     "hdf5": r"hdf5.*|H5.*",
     "mpi": r"mpi\.h",
     "openmp": r"omp\.h",

@@ -16,6 +16,9 @@ struct Stationary {
     bool converged = true;
 };
 
+/// Largest |inflow - outflow| / outflow of a state.
+[[nodiscard]] double imbalance(const SparseChain& chain, const std::vector<double>& share);
+
 /// Elimination without subtractions, states with few neighbours first; each share keeps its relative accuracy.
 /// Inputs:  every state reaches every other.
 /// Returns: empty when more than `most_operations` would be needed.

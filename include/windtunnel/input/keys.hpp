@@ -23,6 +23,8 @@ enum class KeyKind {
     text_list,
     split,   ///< pipeline_split: a word or a list of layers per chunk
     tables,  ///< [[list of tables]]; the keys of one stand below as path[].key
+    expression,  ///< number or text of an expression
+    names,       ///< table of names of the author's own
 };
 
 /// Allowed range of a number.

@@ -30,6 +30,7 @@ struct Value {
     std::vector<std::string> texts;
     model::Law law;
     std::vector<Values> tables;
+    std::vector<Member> members;  ///< names: as they stand
     std::string source;
     std::string basis;
 };

@@ -59,7 +59,8 @@ enum class MeasureKind {
     mean_time,      ///< until the target is reached
     reward_until,   ///< reward collected until the target is reached
     probability,    ///< target reached (by `time`, where given) before `avoid`
-    frequency       ///< entries into the target per time in the long run
+    frequency,      ///< entries into the target per time in the long run
+    formula         ///< of the measures before it
 };
 
 struct ChainMeasure {
@@ -69,6 +70,7 @@ struct ChainMeasure {
     std::optional<std::size_t> reward;  ///< index
     StateFunction target;               ///< holds where it is not 0
     StateFunction avoid;
+    StateFunction formula;  ///< of the values of all measures in order; the ones behind it are 0
     FilePlace place;
 };
 
@@ -81,7 +83,8 @@ struct ExpectedAnswer {
 };
 
 struct Chain {
-    std::string id;     ///< name of its file
+    std::string id;       ///< name of its file
+    std::string variant;  ///< empty: the file has none
     std::string group;  ///< for the table of errors
     std::string title;
     std::string time_unit = "h";

@@ -178,6 +178,8 @@ Settings changed(const std::string& kind, const Key& key) {
             break;
         case KeyKind::path:
         case KeyKind::tables:
+        case KeyKind::expression:
+        case KeyKind::names:
             break;
     }
     return {{key.path, value}};
@@ -186,6 +188,7 @@ Settings changed(const std::string& kind, const Key& key) {
 /// Keys that stand for another one, or that other tests cover: paths, the inline twins of cluster and failures files.
 bool covered_elsewhere(const std::string& kind, const Key& key) {
     if (key.kind == KeyKind::path || key.kind == KeyKind::tables) return true;
+    if (kind == "chain") return true;  // chain_test: no part of a plan
     if (kind == "cluster" && key.path == "cards") return true;
     if (kind != "plan") return false;
     return key.path.starts_with("cluster.") || key.path.starts_with("failures.") || key.path == "plan.nodes" ||

@@ -1,0 +1,21 @@
+#pragma once
+/// Chains from TOML files: `[chain]`, `[[measure]]`, `[expected]`.
+#include <string>
+#include <vector>
+
+#include "windtunnel/input/read.hpp"
+#include "windtunnel/model/chain.hpp"
+
+namespace windtunnel::input {
+
+/// What one file asks: one chain, or one for each variant. Throws base::InputError.
+[[nodiscard]] std::vector<model::Chain> read_chains(const std::string& path);
+[[nodiscard]] std::vector<model::Chain> read_chains(const std::string& path, const FileProvider& provider);
+
+/// Every chain of files and of folders (their *.toml, by name); all findings at once. Throws base::InputError.
+[[nodiscard]] std::vector<model::Chain> read_chains(const std::vector<std::string>& paths);
+
+/// Is this the text of a chain file: a TOML text with a table [chain]?
+[[nodiscard]] bool is_chain_file(const std::string& path);
+
+}  // namespace windtunnel::input

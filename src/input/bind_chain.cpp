@@ -1,0 +1,361 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <set>
+
+#include "binders.hpp"
+#include "expression.hpp"
+#include "windtunnel/base/nearest.hpp"
+
+namespace windtunnel::input {
+namespace {
+
+using model::MeasureKind;
+constexpr std::size_t most_variables = 200;
+
+/// One chain of a file; `variant` replaces constants.
+class ChainBinder {
+public:
+    ChainBinder(const Values& file, const Values* variant, Findings& findings)
+        : file_{file}, variant_{variant}, findings_{findings} {}
+
+    model::Chain bind() {
+        const std::size_t before = findings_.size();
+        const Value& variables = file_["chain.variable"];
+        chain_.title = file_.text("title");
+        chain_.group = file_.text("group");
+        chain_.time_unit = file_.text("chain.time_unit");
+        chain_.most_states = file_["chain.most_states"].integer;
+        chain_.place = {variables.place.file, variables.place.line, variables.place.column, "chain"};
+        constants();
+        for (const Values& table : variables.tables) variable(table);
+        if (variables.tables.empty() || variables.tables.size() > most_variables)
+            add(variables.place, "chain.variable", fmt::format("{} variables", variables.tables.size()),
+                fmt::format("from 1 to {}", most_variables));
+        if (findings_.size() == before) {
+            for (const Values& table : file_["chain.transition"].tables) transition(table);
+            for (const Values& table : file_["chain.reward"].tables) reward(table);
+            for (const Values& table : file_["measure"].tables) measure(table);
+        }
+        return std::move(chain_);
+    }
+
+private:
+    void add(const Place& place, std::string field, std::string message, std::string expected) {
+        findings_.push_back(finding_at(place, std::move(field), std::move(message), std::move(expected)));
+    }
+    [[nodiscard]] static model::FilePlace file_place(const Place& place, std::string field) {
+        return {place.file, place.line, place.column, std::move(field)};
+    }
+
+    /// The compiled text, or nothing after a finding at the letter that is wrong.
+    [[nodiscard]] model::StateFunction function(const std::string& text, Place place, const std::string& field,
+                                                const Names& names, bool quoted) {
+        try {
+            return Expression{text, names};
+        } catch (const ExpressionError& error) {
+            if (error.position >= 0 && quoted) place.column += 1 + error.position;
+            std::vector<std::string> known = names.variables;
+            for (const auto& [name, value] : names.constants) known.push_back(name);
+            std::string word;
+            for (std::size_t i = error.position < 0 ? text.size() : static_cast<std::size_t>(error.position);
+                 i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_'); ++i)
+                word += text[i];
+            add(place, field, fmt::format("\"{}\": {}", text, error.message),
+                word.empty() ? "an expression of variables and constants"
+                             : fmt::format("nearest known name: {}", base::nearest_name(word, known)));
+            return {};
+        }
+    }
+    [[nodiscard]] model::StateFunction function(const Values& table, std::string_view key, const Names& names) {
+        const Value& value = table[key];
+        return function(value.text, value.place, field_of(table, key), names, true);
+    }
+    [[nodiscard]] model::StateFunction function(const Member& member, const std::string& field, const Names& names) {
+        const Node& node = member.node;
+        switch (node.kind) {
+            case Node::Kind::text:
+                return function(node.text, node.place, field, names, true);
+            case Node::Kind::integer:
+                return function(fmt::format("{}", node.integer), node.place, field, names, false);
+            case Node::Kind::real:
+                return function(fmt::format("{}", node.real), node.place, field, names, false);
+            default:
+                add(node.place, field, describe(node) + " is no valid value", "a number, or an expression as text");
+        }
+        return {};
+    }
+
+    [[nodiscard]] bool new_name(const std::string& name, const Place& place, const std::string& field) {
+        if (!is_good_name(name)) {
+            add(place, field, fmt::format("\"{}\" cannot be a name", name),
+                "a letter, then letters, digits or _, and no function's name");
+            return false;
+        }
+        if (taken_.insert(name).second) return true;
+        add(place, field, fmt::format("\"{}\" stands for something else already", name), "a name of its own");
+        return false;
+    }
+
+    void constant(const Member& member, const std::string& field) {
+        const model::StateFunction value = function(member, field, {{}, names_.constants});
+        if (!value) return;
+        const double number = value({});
+        if (!std::isfinite(number)) return add(member.node.place, field, "is not finite", "a number");
+        names_.constants[member.key] = number;
+    }
+
+    void constants() {
+        std::set<std::string> replaced;
+        if (variant_ != nullptr)
+            for (const Member& member : (*variant_)["constants"].members) replaced.insert(member.key);
+        std::vector<std::string> known;
+        for (const Member& member : file_["chain.constants"].members) {
+            const std::string field = "chain.constants." + member.key.substr(0, 100);
+            known.push_back(member.key);
+            if (!new_name(member.key, member.place, field)) continue;
+            constant(member, field);
+            if (!replaced.contains(member.key)) continue;
+            for (const Member& other : (*variant_)["constants"].members)
+                if (other.key == member.key) constant(other, field_of(*variant_, "constants." + other.key));
+        }
+        if (variant_ == nullptr) return;
+        for (const Member& member : (*variant_)["constants"].members)
+            if (!taken_.contains(member.key))
+                add(member.place, field_of(*variant_, "constants." + member.key.substr(0, 100)),
+                    "the chain has no such constant", "nearest: " + base::nearest_name(member.key, known));
+    }
+
+    [[nodiscard]] std::int64_t whole(const Values& table, const std::string& key) {
+        constexpr double most = 9e15;
+        const model::StateFunction value = function(table, key, {{}, names_.constants});
+        if (!value) return 0;
+        const double number = value({});
+        if (std::abs(number) <= most && std::floor(number) == number) return static_cast<std::int64_t>(number);
+        const Place& place = table[key].given ? table[key].place : table.place;
+        add(place, field_of(table, key), fmt::format("{} is no integer", number), "an integer up to 9e15");
+        return 0;
+    }
+
+    void variable(const Values& table) {
+        model::ChainVariable one{table.text("name"), whole(table, "least"), whole(table, "most"),
+                                 whole(table, "initial")};
+        if (!new_name(one.name, table["name"].place, field_of(table, "name"))) return;
+        if (one.least > one.most)
+            add(table["most"].place, field_of(table, "most"), fmt::format("{} is below least {}", one.most, one.least),
+                "at least as much");
+        else if (one.initial < one.least || one.initial > one.most)
+            add(table["initial"].place, field_of(table, "initial"), fmt::format("{} is out of bounds", one.initial),
+                fmt::format("from {} to {}", one.least, one.most));
+        names_.variables.push_back(one.name);
+        chain_.variables.push_back(std::move(one));
+    }
+
+    void transition(const Values& table) {
+        model::ChainTransition one;
+        one.name = table.text("name");
+        one.place = file_place(table.place, table.field);
+        one.rate_place = file_place(table["rate"].place, field_of(table, "rate"));
+        if (table.given("guard")) one.guard = function(table, "guard", names_);
+        one.rate = function(table, "rate", names_);
+        for (const Member& member : table["update"].members) {
+            const std::string field = field_of(table, "update." + member.key.substr(0, 100));
+            const auto found = std::find(names_.variables.begin(), names_.variables.end(), member.key);
+            if (found == names_.variables.end()) {
+                add(member.place, field, "no such variable",
+                    "nearest: " + base::nearest_name(member.key, names_.variables));
+                continue;
+            }
+            one.updates.push_back({static_cast<std::size_t>(found - names_.variables.begin()),
+                                   function(member, field, names_), file_place(member.node.place, field)});
+        }
+        chain_.transitions.push_back(std::move(one));
+    }
+
+    void reward(const Values& table) {
+        model::ChainReward one;
+        one.name = table.text("name");
+        one.place = file_place(table.place, table.field);
+        if (!new_name(one.name, table["name"].place, field_of(table, "name"))) return;
+        if (table.given("per_time")) one.per_time = function(table, "per_time", names_);
+        one.per_event.resize(chain_.transitions.size());
+        std::vector<std::string> known;
+        for (const model::ChainTransition& transition : chain_.transitions) known.push_back(transition.name);
+        for (const Member& member : table["per_event"].members) {
+            const std::string field = field_of(table, "per_event." + member.key.substr(0, 100));
+            bool any = false;
+            for (std::size_t i = 0; i < known.size(); ++i) {
+                if (known[i].empty() || known[i] != member.key) continue;
+                one.per_event[i] = function(member, field, names_);
+                any = true;
+            }
+            if (!any)
+                add(member.place, field, "no such transition", "nearest: " + base::nearest_name(member.key, known));
+        }
+        chain_.rewards.push_back(std::move(one));
+    }
+
+    /// Needs a key of a measure, or must not have it.
+    [[nodiscard]] bool wants(const Values& table, const char* key, bool needed, bool allowed) {
+        if (table.given(key) && !allowed && !needed)
+            add(table[key].place, field_of(table, key), "has no meaning for kind " + table.text("kind"), "no such key");
+        if (!table.given(key) && needed)
+            add(table.place, field_of(table, key), "is missing for kind " + table.text("kind"), "");
+        return table.given(key) && (needed || allowed);
+    }
+
+    void measure(const Values& table) {
+        using enum MeasureKind;
+        model::ChainMeasure one;
+        one.name = table.text("name");
+        one.place = file_place(table.place, table.field);
+        one.kind = enum_of<MeasureKind>(table.text("kind"), {{"steady_state", steady_state},
+                                                             {"transient", transient},
+                                                             {"accumulated", accumulated},
+                                                             {"time_averaged", time_averaged},
+                                                             {"variance", variance},
+                                                             {"mean_time", mean_time},
+                                                             {"reward_until", reward_until},
+                                                             {"probability", probability},
+                                                             {"frequency", frequency},
+                                                             {"formula", formula}});
+        const bool timed =
+            one.kind == transient || one.kind == accumulated || one.kind == time_averaged || one.kind == variance;
+        const bool rewarded = timed || one.kind == steady_state || one.kind == reward_until;
+        const bool aimed =
+            one.kind == mean_time || one.kind == reward_until || one.kind == probability || one.kind == frequency;
+        if (wants(table, "time", timed, one.kind == probability)) {
+            const std::string& unit = chain_.time_unit;
+            const double seconds = unit == "s" ? 1.0 : unit == "min" ? 60.0 : unit == "h" ? 3600.0 : 86400.0;
+            one.time = table.number("time") / seconds;
+        }
+        if (wants(table, "reward", rewarded, false)) one.reward = reward_of(table);
+        if (wants(table, "target", aimed, false)) one.target = function(table, "target", names_);
+        if (wants(table, "avoid", false, one.kind == probability)) one.avoid = function(table, "avoid", names_);
+        if (wants(table, "formula", one.kind == formula, false)) {
+            Names names{measures_, names_.constants};
+            one.formula = function(table, "formula", names);
+        }
+        if (!new_name(one.name, table["name"].place, field_of(table, "name"))) return;
+        measures_.push_back(one.name);
+        chain_.measures.push_back(std::move(one));
+    }
+
+    /// Index of the named reward, or of a new one from an expression.
+    [[nodiscard]] std::size_t reward_of(const Values& table) {
+        const std::string& text = table.text("reward");
+        for (std::size_t i = 0; i < chain_.rewards.size(); ++i)
+            if (chain_.rewards[i].name == text) return i;
+        model::ChainReward one;
+        one.per_time = function(table, "reward", names_);
+        one.place = file_place(table["reward"].place, field_of(table, "reward"));
+        chain_.rewards.push_back(std::move(one));
+        return chain_.rewards.size() - 1;
+    }
+
+    const Values& file_;
+    const Values* variant_;
+    Findings& findings_;
+    model::Chain chain_;
+    Names names_;
+    std::set<std::string> taken_;
+    std::vector<std::string> measures_;
+};
+
+/// Known answers below `node`, `prefix` in front of their names.
+class ExpectedBinder {
+public:
+    ExpectedBinder(double tolerance, std::vector<model::Chain>& chains, Findings& findings)
+        : tolerance_{tolerance}, chains_{chains}, findings_{findings} {}
+
+    void bind(const Member& member) {
+        if (chains_.size() == 1 && chains_[0].variant.empty())
+            return answer(member, chains_[0], "expected." + member.key);
+        std::vector<std::string> names;
+        for (model::Chain& chain : chains_) {
+            names.push_back(chain.variant);
+            if (chain.variant != member.key) continue;
+            if (member.node.kind != Node::Kind::table)
+                return add(member.node.place, "expected." + member.key, describe(member.node) + " is no table",
+                           "answers of the variant");
+            for (const Member& inner : member.node.members)
+                answer(inner, chain, "expected." + member.key + "." + inner.key);
+            return;
+        }
+        add(member.place, "expected." + member.key.substr(0, 100), "no such variant",
+            "nearest: " + base::nearest_name(member.key, names));
+    }
+
+private:
+    void add(const Place& place, std::string field, std::string message, std::string expected) {
+        findings_.push_back(finding_at(place, std::move(field), std::move(message), std::move(expected)));
+    }
+    [[nodiscard]] static bool is_number(const Node& node) {
+        return node.kind == Node::Kind::integer || (node.kind == Node::Kind::real && std::isfinite(node.real));
+    }
+    [[nodiscard]] static double number(const Node& node) {
+        return node.kind == Node::Kind::integer ? static_cast<double>(node.integer) : node.real;
+    }
+
+    void answer(const Member& member, model::Chain& chain, const std::string& field) {
+        std::vector<std::string> known{"states"};
+        for (const model::ChainMeasure& measure : chain.measures) known.push_back(measure.name);
+        if (std::find(known.begin(), known.end(), member.key) == known.end())
+            return add(member.place, field, "no such measure", "nearest: " + base::nearest_name(member.key, known));
+        model::ExpectedAnswer one{member.key, 0.0, tolerance_, false};
+        const Node* value = &member.node;
+        if (member.node.kind == Node::Kind::table) {
+            const std::vector<std::string> keys{"value", "tolerance", "absolute"};
+            for (const Member& inner : member.node.members) {
+                const bool flag = inner.key == "absolute";
+                if (std::find(keys.begin(), keys.end(), inner.key) == keys.end())
+                    return add(inner.place, field, "unknown key " + inner.key,
+                               "nearest: " + base::nearest_name(inner.key, keys));
+                const bool good = flag ? inner.node.kind == Node::Kind::boolean : is_number(inner.node);
+                if (!good || (inner.key == "tolerance" && number(inner.node) < 0.0))
+                    return add(inner.node.place, field, describe(inner.node) + " is no valid " + inner.key,
+                               flag ? "true or false" : "a number, 0 or more");
+                if (flag) one.absolute = inner.node.boolean;
+                if (inner.key == "tolerance") one.tolerance = number(inner.node);
+            }
+            value = member.node.find("value");
+            if (value == nullptr)
+                return add(member.node.place, field, "has no value", "{ value = 0.5, tolerance = 1e-9 }");
+        }
+        if (!is_number(*value)) return add(value->place, field, describe(*value) + " is no number", "a number");
+        one.value = number(*value);
+        chain.expected.push_back(one);
+    }
+
+    double tolerance_;
+    std::vector<model::Chain>& chains_;
+    Findings& findings_;
+};
+
+}  // namespace
+
+std::vector<model::Chain> bind_chains(const Values& file, Findings& findings) {
+    std::vector<model::Chain> chains;
+    if (file.has_bad()) return chains;
+    const std::vector<Values>& variants = file["variant"].tables;
+    if (variants.empty()) chains.push_back(ChainBinder{file, nullptr, findings}.bind());
+    std::set<std::string> names;
+    for (const Values& variant : variants) {
+        const std::size_t before = findings.size();
+        chains.push_back(ChainBinder{file, &variant, findings}.bind());
+        chains.back().variant = variant.text("name");
+        if (!is_good_name(variant.text("name")) || !names.insert(variant.text("name")).second)
+            findings.push_back(finding_at(variant["name"].place, field_of(variant, "name"),
+                                          fmt::format("\"{}\" is no name or stands twice", variant.text("name")),
+                                          "a letter, then letters, digits or _"));
+        if (findings.size() > before) return chains;  // once is enough
+    }
+    if (findings.empty()) {
+        ExpectedBinder expected{file.number("tolerance"), chains, findings};
+        for (const Member& member : file["expected"].members) expected.bind(member);
+    }
+    return chains;
+}
+
+}  // namespace windtunnel::input
