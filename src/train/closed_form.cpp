@@ -149,8 +149,8 @@ double mean_link(const Pipeline& pipeline, const PipelineTimes& times) noexcept 
 
 /// For each micro-batch the longest of: the busiest rank; the round trip of a micro-batch over the number of them that
 /// the order has on their way at once; v_min: six of the longest of F, B and W (means of the chunks), its pattern
-/// leaves no slack (two ranks: half of that). Then the idle slots of the order: p - 1 (zb_v), 3p - 4 (v_half), 4p - 5
-/// or 4p - 3 (v_min); a slot is the mean of F, B and W of all chunks and lasts a transfer longer.
+/// leaves no slack (two ranks: half of that). Then the idle slots of the order: p - 1 (zb_v), 3p - 5 or 3p - 4
+/// (v_half), 4p - 5 or 4p - 3 (v_min); a slot is the mean of F, B and W of all chunks and lasts a transfer longer.
 double v_shaped_time(const Pipeline& pipeline, const PipelineTimes& times) noexcept {
     const int p = pipeline.num_ranks;
     double busiest = 0.0, sum = 0.0, round_trip = 4.0 * (p - 1) * mean_link(pipeline, times);
@@ -178,7 +178,7 @@ double v_shaped_time(const Pipeline& pipeline, const PipelineTimes& times) noexc
     }
     const double slot = sum / (6.0 * p) + mean_link(pipeline, times);
     const int idle = pipeline.schedule == model::PipelineSchedule::zb_v     ? p - 1
-                     : pipeline.schedule == model::PipelineSchedule::v_half ? 3 * p - 4
+                     : pipeline.schedule == model::PipelineSchedule::v_half ? 3 * p - (p % 2 == 0 ? 5 : 4)
                                                                             : 4 * p - (p % 3 == 0 ? 3 : 5);
     return static_cast<double>(pipeline.num_micro_batches) * each + idle * slot;
 }

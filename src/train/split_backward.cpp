@@ -25,6 +25,11 @@ bool keeps_apart(const VPattern& pattern, int num_ranks) noexcept {
     return true;
 }
 
+/// Of the patterns of v_half with the same waits these phases lose least when F, B and W take different times.
+bool has_half_phases(const VPattern& pattern) noexcept {
+    return pattern.start[1] % period == 1 && pattern.start[2] % period == 2 && pattern.start[3] % period == 4;
+}
+
 /// The pattern that waits `waits` slots at its three turning points.
 VPattern pattern_with(const std::array<std::int64_t, 4>& between, const std::array<std::int64_t, 3>& waits,
                       std::int64_t last) noexcept {
@@ -52,6 +57,7 @@ VPattern v_pattern(PipelineSchedule schedule, int num_ranks) noexcept {
         for (std::int64_t second = 0; second < period; ++second)
             for (std::int64_t third = 0; third < period; ++third) {
                 const VPattern pattern = pattern_with(between, {first, second, third}, last);
+                if (schedule == PipelineSchedule::v_half && !has_half_phases(pattern)) continue;
                 if ((found && pattern.start[3] >= best.start[3]) || !keeps_apart(pattern, num_ranks)) continue;
                 best = pattern;
                 found = true;

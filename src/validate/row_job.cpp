@@ -150,6 +150,17 @@ model::Recompute recompute_of(const std::string& text) {
     return model::Recompute::selective;  // "selective", or the name of a module
 }
 
+/// Spellings of the published tables; a schedule that is not printed is 1F1B, or interleaved with chunks.
+model::PipelineSchedule schedule_of(const std::string& text, int virtual_pipeline) {
+    using enum model::PipelineSchedule;
+    static const std::vector<std::pair<std::string, model::PipelineSchedule>> spellings{
+        {"gpipe", gpipe}, {"ZB-1P", zb_1p},          {"ZBV", zb_v},         {"ZB-V", zb_v}, {"V-half", v_half},
+        {"V-min", v_min}, {"DualPipeV", dualpipe_v}, {"DualPipe", dualpipe}};
+    for (const auto& [spelling, schedule] : spellings)
+        if (text.starts_with(spelling) && (schedule != gpipe || virtual_pipeline == 1)) return schedule;
+    return virtual_pipeline > 1 ? interleaved : one_f_one_b;
+}
+
 }  // namespace
 
 std::optional<double> measured_step_time_s(const PublishedRow& row) {
@@ -237,9 +248,7 @@ RowJob row_job(const PublishedRow& row, const Measurements& measurements) {
         row.sequence_parallel.value_or(default_of(row, measurements, &RowDefaults::sequence_parallel).value_or(true));
     const bool expert_tensor = default_of(row, measurements, &RowDefaults::expert_tensor_is_tensor).value_or(false);
     layout.expert_tensor_parallel = row.etp.value_or(row.experts && expert_tensor ? *row.tp : 1);
-    layout.schedule = layout.virtual_pipeline > 1                ? model::PipelineSchedule::interleaved
-                      : row.schedule && *row.schedule == "gpipe" ? model::PipelineSchedule::gpipe
-                                                                 : model::PipelineSchedule::one_f_one_b;
+    layout.schedule = schedule_of(row.schedule.value_or(std::string{}), layout.virtual_pipeline);
     layout.split = split_of(row, layout, default_of(row, measurements, &RowDefaults::pipeline_split).value_or("slots"));
 
     if (const model::Verdict verdict = train::rule_verdict(job, layout); !verdict.feasible())
