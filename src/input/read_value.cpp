@@ -268,10 +268,17 @@ void read_split(const Reading& reading) {
 void read_expression(const Reading& reading) {
     const auto& [node, key, field, value, findings] = reading;
     switch (node.kind) {
-        case Node::Kind::text: value.text = node.text; return;
-        case Node::Kind::integer: value.text = fmt::format("{}", node.integer); return;
-        case Node::Kind::real: value.text = fmt::format("{}", node.real); return;
-        default: return reading.wrong_kind(node, "a number, or an expression as text");
+        case Node::Kind::text:
+            value.text = node.text;
+            return;
+        case Node::Kind::integer:
+            value.text = fmt::format("{}", node.integer);
+            return;
+        case Node::Kind::real:
+            value.text = fmt::format("{}", node.real);
+            return;
+        default:
+            return reading.wrong_kind(node, "a number, or an expression as text");
     }
 }
 

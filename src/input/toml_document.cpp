@@ -22,7 +22,8 @@ Node node_of(const toml::node& from, const Place& origin) {
     if (const toml::table* table = from.as_table()) {
         node.kind = Node::Kind::table;
         for (const auto& [key, value] : *table)
-            node.members.push_back(Member{std::string{key.str()}, place_of(key.source(), origin), node_of(value, origin)});
+            node.members.push_back(
+                Member{std::string{key.str()}, place_of(key.source(), origin), node_of(value, origin)});
         // toml++ sorts by name; findings come in the order of the file.
         std::stable_sort(node.members.begin(), node.members.end(), [](const Member& a, const Member& b) {
             return std::pair{a.place.line, a.place.column} < std::pair{b.place.line, b.place.column};
@@ -57,8 +58,12 @@ std::optional<Node> parse_toml(const std::string& text, const std::string& file,
         return node_of(root, Place{file, 0, 0, {}});
     } catch (const toml::parse_error& error) {
         const auto& begin = error.source().begin;
-        findings.push_back(base::Finding{file, static_cast<int>(begin.line), static_cast<int>(begin.column), {},
-                                         "not valid TOML: " + std::string{error.description()}, {}});
+        findings.push_back(base::Finding{file,
+                                         static_cast<int>(begin.line),
+                                         static_cast<int>(begin.column),
+                                         {},
+                                         "not valid TOML: " + std::string{error.description()},
+                                         {}});
     }
     return std::nullopt;
 }

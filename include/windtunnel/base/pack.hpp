@@ -15,14 +15,14 @@ static_assert(std::endian::native == std::endian::little, "journals are little-e
 
 /// A record that does not hold what it should: a damaged journal, never a bug to abort on.
 class PackError : public std::runtime_error {
-   public:
+public:
     using std::runtime_error::runtime_error;
 };
 
 class Packer {
-   public:
+public:
     template <class Value>
-        requires std::is_arithmetic_v<Value> || std::is_enum_v<Value>
+    requires std::is_arithmetic_v<Value> || std::is_enum_v<Value>
     void put(Value value) {
         const auto at = bytes_.size();
         bytes_.resize(at + sizeof value);
@@ -33,23 +33,23 @@ class Packer {
         bytes_.append(text);
     }
     template <class Value>
-        requires std::is_arithmetic_v<Value>
+    requires std::is_arithmetic_v<Value>
     void put(const std::vector<Value>& values) {
         put(static_cast<std::uint64_t>(values.size()));
         if (!values.empty()) bytes_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value));
     }
     [[nodiscard]] std::string take() && { return std::move(bytes_); }
 
-   private:
+private:
     std::string bytes_;
 };
 
 class Unpacker {
-   public:
+public:
     explicit Unpacker(std::string_view bytes) noexcept : rest_{bytes} {}
 
     template <class Value>
-        requires std::is_arithmetic_v<Value> || std::is_enum_v<Value>
+    requires std::is_arithmetic_v<Value> || std::is_enum_v<Value>
     [[nodiscard]] Value get() {
         need(sizeof(Value));
         Value value;
@@ -65,7 +65,7 @@ class Unpacker {
         return text;
     }
     template <class Value>
-        requires std::is_arithmetic_v<Value>
+    requires std::is_arithmetic_v<Value>
     [[nodiscard]] std::vector<Value> get_vector() {
         const auto size = get<std::uint64_t>();
         if (size > rest_.size() / sizeof(Value)) throw PackError{"packed record is shorter than it says"};
@@ -76,7 +76,7 @@ class Unpacker {
     }
     [[nodiscard]] bool empty() const noexcept { return rest_.empty(); }
 
-   private:
+private:
     void need(std::uint64_t size) const {
         if (size > rest_.size()) throw PackError{"packed record is shorter than it says"};
     }

@@ -8,17 +8,29 @@ namespace windtunnel::base {
 /// A double with integer exponents of time, data, work, energy and money.
 template <int Time, int Data, int Work, int Energy, int Money>
 class Quantity {
-   public:
+public:
     constexpr Quantity() noexcept = default;
     constexpr explicit Quantity(double value) noexcept : value_{value} {}
 
     /// The number in the units named at the top of this file.
     [[nodiscard]] constexpr double value() const noexcept { return value_; }
 
-    constexpr Quantity& operator+=(Quantity other) noexcept { value_ += other.value_; return *this; }
-    constexpr Quantity& operator-=(Quantity other) noexcept { value_ -= other.value_; return *this; }
-    constexpr Quantity& operator*=(double factor) noexcept { value_ *= factor; return *this; }
-    constexpr Quantity& operator/=(double divisor) noexcept { value_ /= divisor; return *this; }
+    constexpr Quantity& operator+=(Quantity other) noexcept {
+        value_ += other.value_;
+        return *this;
+    }
+    constexpr Quantity& operator-=(Quantity other) noexcept {
+        value_ -= other.value_;
+        return *this;
+    }
+    constexpr Quantity& operator*=(double factor) noexcept {
+        value_ *= factor;
+        return *this;
+    }
+    constexpr Quantity& operator/=(double divisor) noexcept {
+        value_ /= divisor;
+        return *this;
+    }
 
     friend constexpr Quantity operator+(Quantity a, Quantity b) noexcept { return Quantity{a.value_ + b.value_}; }
     friend constexpr Quantity operator-(Quantity a, Quantity b) noexcept { return Quantity{a.value_ - b.value_}; }
@@ -28,7 +40,7 @@ class Quantity {
     friend constexpr Quantity operator/(Quantity a, double divisor) noexcept { return Quantity{a.value_ / divisor}; }
     friend constexpr auto operator<=>(Quantity a, Quantity b) noexcept = default;
 
-   private:
+private:
     double value_ = 0.0;
 };
 

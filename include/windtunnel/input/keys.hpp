@@ -21,8 +21,8 @@ enum class KeyKind {
     integer_list,
     word_list,  ///< list of `words`
     text_list,
-    split,   ///< pipeline_split: a word or a list of layers per chunk
-    tables,  ///< [[list of tables]]; the keys of one stand below as path[].key
+    split,       ///< pipeline_split: a word or a list of layers per chunk
+    tables,      ///< [[list of tables]]; the keys of one stand below as path[].key
     expression,  ///< number or text of an expression
     names,       ///< table of names of the author's own
 };

@@ -15,7 +15,7 @@ enum class LawKind { exponential, weibull, lognormal, gamma, deterministic };
 struct Law {
     LawKind kind = LawKind::exponential;
     double shape = 1.0;
-    Seconds scale;      ///< exponential and deterministic: the mean
+    Seconds scale;  ///< exponential and deterministic: the mean
     friend bool operator==(const Law&, const Law&) = default;
 };
 /// Mean of the law. Source: any text on probability; hand-worked in the tests.
@@ -28,12 +28,12 @@ enum class Effect { stops, slows, none };
 struct ComponentClass {
     std::string name;
     CountPer count_per = CountPer::node;
-    double count_multiple = 1.0;    ///< members per card, node, switch or job
-    Law up;                         ///< time to failure of one member
-    Law repair;                     ///< time until the member (or its node) can be used again
+    double count_multiple = 1.0;  ///< members per card, node, switch or job
+    Law up;                       ///< time to failure of one member
+    Law repair;                   ///< time until the member (or its node) can be used again
     Effect effect = Effect::stops;
-    double slow_factor = 1.0;       ///< effect slows: step time is multiplied by this while the member is out, >= 1
-    bool takes_node = true;         ///< the failure takes a node out of service until repaired (else: restart in place)
+    double slow_factor = 1.0;  ///< effect slows: step time is multiplied by this while the member is out, >= 1
+    bool takes_node = true;    ///< the failure takes a node out of service until repaired (else: restart in place)
     std::string source;
 };
 
@@ -43,35 +43,35 @@ struct FailureVariant {
     Law up;                         ///< time between failures of the job at `reference_nodes`
     bool scales_with_nodes = true;  ///< rate is multiplied by nodes / reference_nodes
     int reference_nodes = 1;
-    Law repair;                     ///< of the node that is taken out
+    Law repair;  ///< of the node that is taken out
     bool takes_node = true;
     std::string source;
 };
 
 struct Failures {
     std::vector<ComponentClass> components;
-    std::vector<FailureVariant> variants;   ///< exactly one of the two lists is filled, or both are empty: no failures
+    std::vector<FailureVariant> variants;  ///< exactly one of the two lists is filled, or both are empty: no failures
     bool empty() const noexcept { return components.empty() && variants.empty(); }
 };
 
 /// One rung of the recovery ladder, tried in order.
 struct RecoveryRung {
     std::string action;
-    double success = 1.0;               ///< probability
+    double success = 1.0;  ///< probability
     Law time;
     enum class Lost { nothing, one_step, since_checkpoint } lost = Lost::since_checkpoint;
-    std::vector<std::string> covers;    ///< component names; empty: all
+    std::vector<std::string> covers;  ///< component names; empty: all
     bool needs_spare = false;
 };
 
 struct Recovery {
-    std::optional<Seconds> checkpoint_interval;     ///< empty: optimal (Daly)
-    std::optional<Seconds> checkpoint_write;        ///< empty: state bytes / checkpoint_bandwidth per node
-    BytesPerSecond checkpoint_bandwidth{2.7e9};     ///< per node. Source: FR-22, MindCluster documentation
+    std::optional<Seconds> checkpoint_interval;                ///< empty: optimal (Daly)
+    std::optional<Seconds> checkpoint_write;                   ///< empty: state bytes / checkpoint_bandwidth per node
+    BytesPerSecond checkpoint_bandwidth{2.7e9};                ///< per node. Source: FR-22, MindCluster documentation
     Law restart{LawKind::deterministic, 1.0, Seconds{600.0}};  ///< assumed where nobody published it
     bool restart_assumed = true;
-    std::optional<int> spare_nodes;                 ///< empty: nodes of the cluster that the layout leaves over
-    std::vector<RecoveryRung> ladder;               ///< empty: one rung, restart from the last checkpoint
+    std::optional<int> spare_nodes;    ///< empty: nodes of the cluster that the layout leaves over
+    std::vector<RecoveryRung> ladder;  ///< empty: one rung, restart from the last checkpoint
 };
 
 }  // namespace windtunnel::model

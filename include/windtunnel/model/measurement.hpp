@@ -1,5 +1,6 @@
 #pragma once
-/// Published measurements of training runs, as their sources print them. Absent = not printed: nothing is filled in here.
+/// Published measurements of training runs, as their sources print them. Absent = not printed: nothing is filled in
+/// here.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,9 +16,9 @@ namespace windtunnel::model {
 struct PublishedExperts {
     int num_routed = 0, top_k = 0, ffn = 0;
     int num_shared = 0;
-    std::optional<int> shared_ffn;      ///< of all shared experts together
-    int num_dense_layers = 0;           ///< leading layers without experts
-    int layer_step = 1;                 ///< every n-th layer has experts
+    std::optional<int> shared_ffn;  ///< of all shared experts together
+    int num_dense_layers = 0;       ///< leading layers without experts
+    int layer_step = 1;             ///< every n-th layer has experts
 };
 
 struct PublishedLatentAttention {
@@ -27,7 +28,7 @@ struct PublishedLatentAttention {
 /// One row of a published table.
 struct PublishedRow {
     std::string id;
-    std::string file;           ///< name of its file without folder and ending
+    std::string file;  ///< name of its file without folder and ending
     int line = 0;
 
     std::string model;
@@ -47,56 +48,59 @@ struct PublishedRow {
     std::optional<std::int64_t> gbs;
     std::optional<std::string> recompute, schedule, overlap;
     std::optional<int> zero;
-    std::optional<int> zero_group;      ///< ranks that share the states; absent: all of the data-parallel group
+    std::optional<int> zero_group;  ///< ranks that share the states; absent: all of the data-parallel group
     std::optional<bool> fsdp, sequence_parallel;
 
     std::optional<double> step_time_s, tflops_per_card, mfu, hfu, tokens_per_s, tokens_per_s_per_card;
     std::optional<double> memory_gb, memory_gib;
-    std::optional<double> memory_states_gib, memory_activations_gib;    ///< parts, where the source splits them
+    std::optional<double> memory_states_gib, memory_activations_gib;  ///< parts, where the source splits them
     std::optional<bool> oom;
     std::optional<double> derived_step_time_s;  ///< computed from the row's own figures by whoever made the table
     std::string derived_from;
 
-    std::string phase;          ///< pretrain, sft, lora; empty: not said
+    std::string phase;  ///< pretrain, sft, lora; empty: not said
     std::string source, basis, confidence, note, kind, software, release;
 };
 
-/// FNV-1a, 64 bit, of `model|seq|accelerator|cards|dtype|tp|pp|cp|ep|mbs|gbs`: an absent number is empty, but cp and ep are 1.
+/// FNV-1a, 64 bit, of `model|seq|accelerator|cards|dtype|tp|pp|cp|ep|mbs|gbs`: an absent number is empty, but cp and ep
+/// are 1.
 [[nodiscard]] std::uint64_t fit_hash(const PublishedRow& row);
 
 /// Rows below 4 modulo 10 may be used to fit; the others only judge.
-[[nodiscard]] inline bool used_to_fit(const PublishedRow& row) { return fit_hash(row) % 10 < 4; }
+[[nodiscard]] inline bool used_to_fit(const PublishedRow& row) {
+    return fit_hash(row) % 10 < 4;
+}
 
 /// What is assumed of a file or software family where its rows print nothing; each value has its reason in the file.
 struct RowDefaults {
-    std::optional<std::string> recompute;               ///< none, selective, full
+    std::optional<std::string> recompute;  ///< none, selective, full
     std::optional<int> micro_batch_size;
     std::optional<int> virtual_pipeline;
     std::optional<int> optimizer_sharding;
     std::optional<bool> sequence_parallel;
-    std::optional<bool> expert_tensor_is_tensor;        ///< etp = tp, else 1
+    std::optional<bool> expert_tensor_is_tensor;  ///< etp = tp, else 1
     std::optional<bool> flash_attention;
     std::optional<bool> fused_operators;
     std::optional<bool> tied_embeddings;
     std::optional<bool> biases;
-    std::optional<std::string> pipeline_split;          ///< for layers that do not divide: slots, short_last
+    std::optional<std::string> pipeline_split;  ///< for layers that do not divide: slots, short_last
     std::optional<Precision> gradient_precision;
-    std::optional<bool> fp16_gradients;                 ///< rows in fp16 keep and exchange gradients in fp16
-    std::optional<BytesPerSecond> scale_out;            ///< per card and direction, where the site differs from the data sheet
-    std::optional<std::string> flops_definition;        ///< of printed TFLOP/s and MFU: hardware, full, causal
-    std::optional<std::string> memory_kind;             ///< allocated, reserved, device, formula
+    std::optional<bool> fp16_gradients;       ///< rows in fp16 keep and exchange gradients in fp16
+    std::optional<BytesPerSecond> scale_out;  ///< per card and direction, where the site differs from the data sheet
+    std::optional<std::string> flops_definition;  ///< of printed TFLOP/s and MFU: hardware, full, causal
+    std::optional<std::string> memory_kind;       ///< allocated, reserved, device, formula
 };
 
 /// Sliding windows, which the printed dimensions leave out.
 struct WindowRule {
-    std::string model;          ///< the row's model name begins with this
-    int window = 0;             ///< tokens
-    int every = 1;              ///< one layer of so many has the window
+    std::string model;  ///< the row's model name begins with this
+    int window = 0;     ///< tokens
+    int every = 1;      ///< one layer of so many has the window
 };
 
 /// Models whose structure the printed dimensions do not describe.
 struct UnsupportedModel {
-    std::string model;          ///< the row's model name begins with this
+    std::string model;  ///< the row's model name begins with this
     std::string reason;
 };
 
@@ -110,15 +114,15 @@ struct CalibrationRule {
 
 struct FamilyLimit {
     std::string family, quantity;
-    double mean = 0.0;          ///< largest allowed mean absolute relative error; for `oom`: share of wrong verdicts
+    double mean = 0.0;  ///< largest allowed mean absolute relative error; for `oom`: share of wrong verdicts
 };
 
 /// Everything that turns rows into jobs.
 struct Measurements {
     std::vector<PublishedRow> rows;
-    std::map<std::string, Accelerator> accelerators;    ///< by id
-    std::map<std::string, std::string> aliases;         ///< hardware string of a row -> accelerator id
-    std::map<std::string, RowDefaults> file_defaults;   ///< by PublishedRow::file
+    std::map<std::string, Accelerator> accelerators;   ///< by id
+    std::map<std::string, std::string> aliases;        ///< hardware string of a row -> accelerator id
+    std::map<std::string, RowDefaults> file_defaults;  ///< by PublishedRow::file
     std::map<std::string, RowDefaults> software_defaults;
     std::vector<WindowRule> windows;
     std::vector<UnsupportedModel> unsupported;

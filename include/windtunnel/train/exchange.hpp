@@ -1,6 +1,6 @@
 #pragma once
-/// What a pipeline rank does once a step beside its micro-batches: exchange of gradients and parameters over the data-parallel
-/// ranks, and the optimizer.
+/// What a pipeline rank does once a step beside its micro-batches: exchange of gradients and parameters over the
+/// data-parallel ranks, and the optimizer.
 #include "windtunnel/model/layout.hpp"
 #include "windtunnel/train/job.hpp"
 
@@ -8,8 +8,8 @@ namespace windtunnel::train {
 
 /// Parameters that one card of a pipeline rank holds.
 struct HeldParameters {
-    double dense = 0.0;         ///< replicated over dp x cp
-    double expert = 0.0;        ///< replicated over edp
+    double dense = 0.0;   ///< replicated over dp x cp
+    double expert = 0.0;  ///< replicated over edp
 };
 
 /// Work of one micro-batch under which an exchange can hide.
@@ -21,17 +21,18 @@ struct HidingWindow {
 ///
 /// Model:   bytes by optimizer sharding (n ranks of a group, w bytes a weight, g bytes a gradient):
 ///          0: all-reduce of gradients; 1: reduce-scatter of gradients and all-gather of weights, once a step;
-///          2: reduce-scatter every micro-batch, all-gather once; 3: all-gather for forward and for backward and reduce-scatter,
-///          every micro-batch; with a pipeline, 2 and 3 keep what they gathered until the step ends: once a step.
-///          Exposed = max((1 - hidden) x time, time - window), where the window is the compute at hand: one backward (one
-///          forward for gathers) of the micro-batch, or of the last (first) one where the exchange comes once a step.
-///          A stage that dualpipe holds twice is exchanged with its copy: groups twice as large, over twice the domains.
+///          2: reduce-scatter every micro-batch, all-gather once; 3: all-gather for forward and for backward and
+///          reduce-scatter, every micro-batch; with a pipeline, 2 and 3 keep what they gathered until the step ends:
+///          once a step. Exposed = max((1 - hidden) x time, time - window), where the window is the compute at hand:
+///          one backward (one forward for gathers) of the micro-batch, or of the last (first) one where the exchange
+///          comes once a step. A stage that dualpipe holds twice is exchanged with its copy: groups twice as large,
+///          over twice the domains.
 /// Source:  ZeRO: Rajbhandari et al., SC20; Megatron-LM distributed optimizer; PyTorch FSDP.
 [[nodiscard]] Seconds exchange_time(const Job& job, const model::Layout& layout, const HeldParameters& held,
                                     const HidingWindow& window);
 
-/// Optimizer step of the states that the card keeps: bound by memory. fp32 master weight and two moments are read and written,
-/// the gradient read, the new weight written.
+/// Optimizer step of the states that the card keeps: bound by memory. fp32 master weight and two moments are read and
+/// written, the gradient read, the new weight written.
 [[nodiscard]] Seconds optimizer_time(const Job& job, const model::Layout& layout, const HeldParameters& held);
 
 }  // namespace windtunnel::train

@@ -50,7 +50,8 @@ struct StageMemory {
     [[nodiscard]] Bytes total() const noexcept { return allocated() + reserve; }
 };
 
-/// Per pipeline rank, all the stages that it holds (dualpipe: of both directions). Activations by the schedule's depth: the number of micro-batches that a chunk holds at once.
+/// Per pipeline rank, all the stages that it holds (dualpipe: of both directions). Activations by the schedule's depth:
+/// the number of micro-batches that a chunk holds at once.
 [[nodiscard]] std::vector<StageMemory> stage_memory(const Job& job, const model::Layout& layout,
                                                     const UnitCosts& costs);
 

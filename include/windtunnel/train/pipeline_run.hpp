@@ -10,9 +10,10 @@
 namespace windtunnel::train {
 
 struct ChunkTimes {
-    Seconds forward, backward;      ///< all of it: both gradients
-    Seconds backward_weight{0.0};   ///< the part of backward that is the gradient of the weights
-    Seconds forward_exchange{0.0}, backward_exchange{0.0};  ///< the parts of forward and backward that are expert communication
+    Seconds forward, backward;     ///< all of it: both gradients
+    Seconds backward_weight{0.0};  ///< the part of backward that is the gradient of the weights
+    Seconds forward_exchange{0.0},
+        backward_exchange{0.0};  ///< the parts of forward and backward that are expert communication
     [[nodiscard]] Seconds backward_input() const noexcept { return backward - backward_weight; }
 };
 
@@ -34,47 +35,49 @@ inline constexpr double compute_beside_exchange = 1.0 - 20.0 / 132.0;
 
 /// Durations of a pipeline.
 struct PipelineTimes {
-    std::span<const ChunkTimes> chunks;     ///< by stage in pipeline order, see Pipeline::stage_of()
-    std::span<const Seconds> links;         ///< transfer between rank r and r + 1 (the last one and rank 0), either direction
+    std::span<const ChunkTimes> chunks;  ///< by stage in pipeline order, see Pipeline::stage_of()
+    std::span<const Seconds> links;  ///< transfer between rank r and r + 1 (the last one and rank 0), either direction
 };
 
 struct PipelineRun {
     Seconds makespan;
-    std::vector<Seconds> rank_end;          ///< end of the last task of each rank
+    std::vector<Seconds> rank_end;  ///< end of the last task of each rank
     std::vector<Seconds> rank_busy;
-    bool extrapolated = false;              ///< longer than max_tasks, see PipelineRunner
+    bool extrapolated = false;  ///< longer than max_tasks, see PipelineRunner
 };
 
 /// Runs pipelines one after the other and keeps its memory between them.
 ///
-/// Model:   each rank runs its tasks in the order of schedule.hpp; a forward waits for the forward of the chunk before plus the
-///          transfer, a backward for the backward of the chunk behind plus the transfer. Transfers do not occupy the ranks.
-///          A forward and a backward that run as one pair start when both may and end together.
+/// Model:   each rank runs its tasks in the order of schedule.hpp; a forward waits for the forward of the chunk before
+/// plus the
+///          transfer, a backward for the backward of the chunk behind plus the transfer. Transfers do not occupy the
+///          ranks. A forward and a backward that run as one pair start when both may and end together.
 /// Returns: the same times as execute() on pipeline_graph(), without building the graph; about 10 ns a task.
-/// Limits:  beyond `max_tasks` tasks the steady state is continued linearly (the schedule is periodic there): the difference of
+/// Limits:  beyond `max_tasks` tasks the steady state is continued linearly (the schedule is periodic there): the
+/// difference of
 ///          two shorter runs is the slope.
 class PipelineRunner {
-   public:
+public:
     static constexpr std::int64_t max_tasks = std::int64_t{1} << 23;
 
     explicit PipelineRunner(std::int64_t most_tasks = max_tasks) : most_tasks_{most_tasks} {}
     /// Valid until the next run.
     const PipelineRun& run(const Pipeline& pipeline, const PipelineTimes& times);
 
-   private:
+private:
     void run_all(const Pipeline& pipeline, const PipelineTimes& times);
     void run_lists(const Pipeline& pipeline, const PipelineTimes& times);
     void start_all(int num_ranks);
 
     std::int64_t most_tasks_;
     PipelineRun result_;
-    std::vector<double> forward_ready_, backward_ready_;    ///< by rank and number in its order; negative: not yet
-    std::vector<int> chunk_of_slot_;                        ///< of the numbers of one group of micro-batches
-    std::vector<std::int64_t> done_;                        ///< tasks done, by rank
+    std::vector<double> forward_ready_, backward_ready_;  ///< by rank and number in its order; negative: not yet
+    std::vector<int> chunk_of_slot_;                      ///< of the numbers of one group of micro-batches
+    std::vector<std::int64_t> done_;                      ///< tasks done, by rank
     std::vector<char> queued_;
     std::vector<int> queue_;
     SplitBackwardOrders orders_;
-    Pipeline built_;                                        ///< what orders_ were built for
+    Pipeline built_;  ///< what orders_ were built for
 };
 
 /// The same as a graph: one stream a rank, tasks rank by rank in schedule order. Of a pair the forward has the whole

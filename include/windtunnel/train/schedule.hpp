@@ -12,8 +12,8 @@ enum class TaskKind : std::uint8_t { forward, backward, backward_input, backward
 
 struct ScheduledTask {
     TaskKind kind = TaskKind::forward;
-    bool with_next = false;     ///< a forward that runs together with the backward behind it in the order
-    int chunk = 0;              ///< of this rank, from 0
+    bool with_next = false;  ///< a forward that runs together with the backward behind it in the order
+    int chunk = 0;           ///< of this rank, from 0
     std::int64_t micro_batch = 0;
     friend bool operator==(const ScheduledTask&, const ScheduledTask&) = default;
 };
@@ -23,8 +23,8 @@ struct ScheduledTask {
 struct Pipeline {
     model::PipelineSchedule schedule = model::PipelineSchedule::one_f_one_b;
     int num_ranks = 1;
-    int num_chunks = 1;         ///< per rank; dualpipe: the stages of both directions, micro-batches m/2 to m - 1 come
-                                ///< from the far end
+    int num_chunks = 1;  ///< per rank; dualpipe: the stages of both directions, micro-batches m/2 to m - 1 come
+                         ///< from the far end
     std::int64_t num_micro_batches = 1;
 
     [[nodiscard]] bool is_dualpipe() const noexcept { return schedule == model::PipelineSchedule::dualpipe; }

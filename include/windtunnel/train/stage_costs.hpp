@@ -1,6 +1,7 @@
 #pragma once
 /// Costs of the pipeline ranks of one layout, summed from the unit costs of their chunks.
-/// Model:   a stage costs the sum of its chunks: layers by kind, embedding, head, MTP modules; exchange of gradients apart.
+/// Model:   a stage costs the sum of its chunks: layers by kind, embedding, head, MTP modules; exchange of gradients
+/// apart.
 #include <vector>
 
 #include "windtunnel/train/exchange.hpp"
@@ -11,12 +12,12 @@
 namespace windtunnel::train {
 
 struct StageCosts {
-    std::vector<ChunkTimes> chunks;         ///< by stage in pipeline order, see Pipeline::stage_of()
-    std::vector<Seconds> links;             ///< by rank
-    std::vector<HeldParameters> held;       ///< by rank
-    std::vector<HidingWindow> windows;      ///< by rank: one micro-batch through all its chunks
-    std::vector<Seconds> exchange;          ///< exposed, by rank
-    std::vector<Seconds> optimizer;         ///< by rank
+    std::vector<ChunkTimes> chunks;     ///< by stage in pipeline order, see Pipeline::stage_of()
+    std::vector<Seconds> links;         ///< by rank
+    std::vector<HeldParameters> held;   ///< by rank
+    std::vector<HidingWindow> windows;  ///< by rank: one micro-batch through all its chunks
+    std::vector<Seconds> exchange;      ///< exposed, by rank
+    std::vector<Seconds> optimizer;     ///< by rank
     [[nodiscard]] PipelineTimes times() const noexcept { return {chunks, links}; }
 };
 
