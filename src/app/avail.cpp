@@ -1,6 +1,10 @@
 #include "windtunnel/app/commands.hpp"
 #include "windtunnel/app/running.hpp"
+#include "windtunnel/avail/chain_answer.hpp"
 #include "windtunnel/avail/exact.hpp"
+#include "windtunnel/base/errors.hpp"
+#include "windtunnel/input/chains.hpp"
+#include "windtunnel/report/chain_answer.hpp"
 #include "windtunnel/report/trials_answer.hpp"
 #include "windtunnel/study/avail_study.hpp"
 #include "windtunnel/study/layout_choice.hpp"
@@ -33,22 +37,44 @@ ExitCode print_exact(const Arguments& arguments, Context& context, const model::
     return any ? ExitCode::done : ExitCode::infeasible;
 }
 
+/// Rank 0 alone: the measures of a chain file.
+ExitCode print_chains(const Arguments& arguments, Context& context) {
+    const std::string& path = arguments.positional()[0];
+    if (!arguments.has("exact")) throw_usage_error(path, "is a chain: it has exact answers only", "--exact");
+    for (const char* name : {"output", "trials", "half-width", "part", "resume", "overwrite", "seed", "set", "dry-run"})
+        if (arguments.has(name)) throw_usage_error(std::string{"--"} + name, "has no meaning for a chain", "--exact");
+    if (!context.communicator.is_root()) return ExitCode::done;
+    std::vector<report::SolvedChain> solved;
+    std::vector<base::Finding> findings;
+    for (model::Chain& chain : input::read_chains(path)) {
+        avail::ChainAnswer answer = avail::answer_chain(chain);
+        findings.insert(findings.end(), answer.findings.begin(), answer.findings.end());
+        solved.push_back({std::move(chain), std::move(answer)});
+    }
+    if (!findings.empty()) throw base::InputError{std::move(findings)};
+    context.out << (arguments.has("json") ? report::chain_json(solved) : report::chain_text(solved));
+    return ExitCode::done;
+}
+
 }  // namespace
 
 Command avail_command() {
     return {"avail",
             "Useful time of the plan's layout under failures, by histories until the interval is narrow enough.",
-            "PLAN",
+            "PLAN|CHAIN",
             1,
             1,
             together({trial_options(),
-                      {{"exact", "", "the long run by closed forms, where failures and repairs make a Markov chain"}},
+                      {{"exact", "",
+                        "the long run by closed forms, where failures and repairs make a Markov chain; the measures of "
+                        "a chain file"}},
                       plan_options(),
                       run_options(),
                       print_options()})};
 }
 
 ExitCode run_avail(const Arguments& arguments, Context& context) {
+    if (input::is_chain_file(arguments.positional()[0])) return print_chains(arguments, context);
     const study::AvailOptions options{stop_rule_of(arguments)};
     const model::Plan plan = plan_on_all_ranks(arguments, context.communicator);
     if (arguments.has("dry-run")) return print_dry_run(arguments, context, plan);

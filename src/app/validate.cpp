@@ -1,9 +1,13 @@
+#include <algorithm>
+#include <optional>
+
 #include "windtunnel/app/build_info.hpp"
 #include "windtunnel/app/commands.hpp"
 #include "windtunnel/app/running.hpp"
 #include "windtunnel/app/write_file.hpp"
 #include "windtunnel/base/errors.hpp"
 #include "windtunnel/base/nearest.hpp"
+#include "windtunnel/input/chains.hpp"
 #include "windtunnel/input/records.hpp"
 #include "windtunnel/parallel/first_error.hpp"
 #include "windtunnel/report/validation.hpp"
@@ -14,10 +18,11 @@ namespace windtunnel::app {
 Command validate_command() {
     return {"validate",
             "Published measurements against the model, a line each; code 1 when a family is outside its limit.",
-            "train",
+            "train|avail",
             1,
             1,
-            together({{{"rows", "FILE.json", "only the rows of this record file", "those that are shipped", true},
+            together({{{"rows", "FILE|FOLDER", "only the rows of this record file (JSON), or of these chain files",
+                        "those that are shipped", true},
                        {"csv", "FILE.csv", "write the table as CSV", "none"}},
                       run_options_without_dry_run(),
                       print_options()})};
@@ -25,21 +30,25 @@ Command validate_command() {
 
 ExitCode run_validate(const Arguments& arguments, Context& context) {
     const std::string& what = arguments.positional()[0];
-    const std::vector<std::string> kinds{"train"};
-    if (what != "train")
+    const std::vector<std::string> kinds{"train", "avail"};
+    if (std::find(kinds.begin(), kinds.end(), what) == kinds.end())
         throw_usage_error(what, "nothing to validate under this name", base::nearest_name(what, kinds));
     const std::string inputs = shipped_inputs();
     if (inputs.empty())
         throw base::RunError{
             "no folder of shipped inputs beside this program; name one with the environment variable "
             "WINDTUNNEL_INPUTS"};
-    model::Measurements measurements;
-    parallel::on_all_ranks(context.communicator,
-                           [&] { measurements = input::read_measurements(inputs, arguments.texts("rows")); });
-    const study::ValidateStudy study{std::move(measurements)};
+    std::optional<study::ValidateStudy> study;
+    parallel::on_all_ranks(context.communicator, [&] {
+        if (what == "avail")
+            study.emplace(input::read_chains(arguments.has("rows") ? arguments.texts("rows")
+                                                                   : std::vector{inputs + "/measurements/avail"}));
+        else
+            study.emplace(input::read_measurements(inputs, arguments.texts("rows")));
+    });
     model::Plan plan;  // none: rows bring their own models and cards
-    return run_planned(study, arguments, context, plan, [&](const study::ValidateStudy::State& state) {
-        const study::ValidateAnswer answer = study.answer(state);
+    return run_planned(*study, arguments, context, plan, [&](const study::ValidateStudy::State& state) {
+        const study::ValidateAnswer answer = study->answer(state);
         if (arguments.has("csv")) write_file(arguments.text("csv"), report::validation_csv(answer.rows));
         context.out << (arguments.has("json") ? report::validation_json(answer.rows, answer.families)
                                               : report::validation_text(answer.rows, answer.families));

@@ -19,6 +19,7 @@ void read_into(const std::string& path, FilesReader& reader, std::vector<model::
     Findings findings;
     for (model::Chain& chain : bind_chains(*values, findings)) {
         chain.id = fs::path{path}.stem().string();
+        chain.text_hash = reader.files.back().hash;
         chains.push_back(std::move(chain));
     }
     reader.findings.insert(reader.findings.end(), findings.begin(), findings.end());

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -27,7 +28,10 @@ Json json_number(const std::optional<double>& value) {
 
 std::string error_text(const RowResult& row) {
     const auto error = row.relative_error();
-    return error ? fmt::format("{:+.1f} %", 100.0 * *error) : "";
+    if (!error) return "";
+    const bool tiny = *error != 0.0 && std::abs(*error) < 5e-4;
+    return (tiny ? fmt::format("{:+.1e}", *error) : fmt::format("{:+.1f} %", 100.0 * *error)) +
+           (row.is_outside() ? " OUTSIDE" : "");
 }
 
 /// A field of RFC 4180: quoted where it must be.

@@ -253,7 +253,7 @@ store::TableSchema validate_rows_schema() {
     return {
         "validate/rows",
         "published measurements beside predictions",
-        {text("id", "row"), text("family", "accelerator/dtype/dense|moe/software"),
+        {text("id", "row"), text("family", "accelerator/dtype/dense|moe/software, or file/group"),
          text("quantity", "what is compared"), real("predicted", "1", "prediction, in the quantity's unit; nan: none"),
          real("measured", "1", "measurement, in the quantity's unit; nan: none"),
          real("relative_error", "1", "predicted / measured - 1; nan: none"),
@@ -273,7 +273,7 @@ store::TableSchema validate_families_schema() {
              real("worst", "1", "largest absolute relative error"),
              real("mean_not_fitted", "1", "mean absolute relative error of rows that were not used to fit"),
              integer("rows_not_fitted", "those rows"), real("limit", "1", "largest allowed mean; nan: none"),
-             choice("exceeds", "is the mean above its limit", {"no", "yes"})}};
+             choice("exceeds", "is the mean above its limit, or a known answer missed", {"no", "yes"})}};
 }
 
 std::vector<store::TableSchema> all_schemas() {

@@ -30,17 +30,31 @@ double number(const std::optional<double>& value) {
 }  // namespace
 
 ValidateStudy::ValidateStudy(model::Measurements measurements)
-    : measurements_{std::make_shared<const model::Measurements>(std::move(measurements))} {
+    : measurements_{std::make_shared<const model::Measurements>(std::move(measurements))},
+      chains_{std::make_shared<const std::vector<model::Chain>>()} {
     identity_ = fmt::format("study = validate train\nrows = {}\n", measurements_->rows.size());
     for (const model::PublishedRow& row : measurements_->rows)
         identity_ += fmt::format("{} {}\n", row.id, base::hex_text(model::fit_hash(row)));
 }
 
+ValidateStudy::ValidateStudy(std::vector<model::Chain> chains)
+    : measurements_{std::make_shared<const model::Measurements>()},
+      chains_{std::make_shared<const std::vector<model::Chain>>(std::move(chains))} {
+    identity_ = fmt::format("study = validate avail\nchains = {}\n", chains_->size());
+    for (const model::Chain& chain : *chains_)
+        identity_ += fmt::format("{} {} {}\n", chain.id, chain.variant, base::hex_text(chain.text_hash));
+}
+
+std::vector<validate::RowResult> ValidateStudy::item(std::uint64_t index) const {
+    if (chains_->empty()) return validate::run_row(measurements_->rows.at(index), *measurements_);
+    return validate::run_chain(model::Chain{chains_->at(index)});  // functions of a copy belong to this thread
+}
+
 std::optional<Round> ValidateStudy::next_round(const State& state) const {
     Round round;
     round.label = "validate: rows";
-    round.num_items = measurements_->rows.size();
-    round.items_per_block = 8;
+    round.num_items = chains_->empty() ? measurements_->rows.size() : chains_->size();
+    round.items_per_block = chains_->empty() ? 8 : 1;
     if (state.blocks >= round.num_blocks()) return std::nullopt;
     return round;
 }
@@ -48,8 +62,7 @@ std::optional<Round> ValidateStudy::next_round(const State& state) const {
 ValidateStudy::Partial ValidateStudy::evaluate(const Round&, ItemRange items, std::string_view) const {
     Partial results;
     for (std::uint64_t item = items.begin; item < items.end; ++item)
-        for (validate::RowResult& result : validate::run_row(measurements_->rows.at(item), *measurements_))
-            results.push_back(std::move(result));
+        for (validate::RowResult& result : this->item(item)) results.push_back(std::move(result));
     return results;
 }
 
@@ -65,6 +78,8 @@ std::string ValidateStudy::pack(const Partial& partial) const {
             packer.put(std::string_view{*text});
         for (const auto* value : {&row.predicted, &row.measured, &row.low, &row.high}) put(packer, *value);
         packer.put(static_cast<std::uint8_t>(row.used_to_fit));
+        put(packer, row.tolerance);
+        packer.put(static_cast<std::uint8_t>(row.tolerance_is_absolute));
         packer.put(static_cast<std::uint64_t>(row.assumed.size()));
         for (const std::string& text : row.assumed) packer.put(std::string_view{text});
     }
@@ -80,6 +95,8 @@ ValidateStudy::Partial ValidateStudy::unpack(std::string_view bytes) const {
             *text = unpacker.get_text();
         for (auto* value : {&row.predicted, &row.measured, &row.low, &row.high}) *value = get(unpacker);
         row.used_to_fit = unpacker.get<std::uint8_t>() != 0;
+        row.tolerance = get(unpacker);
+        row.tolerance_is_absolute = unpacker.get<std::uint8_t>() != 0;
         for (auto texts = unpacker.get<std::uint64_t>(); texts > 0; --texts) row.assumed.push_back(unpacker.get_text());
     }
     return results;

@@ -74,7 +74,14 @@ struct Predictions {
 
 std::optional<double> RowResult::relative_error() const {
     if (!predicted || !measured) return std::nullopt;
-    return quantity == "oom" ? *predicted - *measured : *predicted / *measured - 1.0;
+    return quantity == "oom" || *measured == 0.0 ? *predicted - *measured : *predicted / *measured - 1.0;
+}
+
+bool RowResult::is_outside() const {
+    if (!tolerance) return false;
+    if (!predicted || !measured) return true;
+    const double scale = tolerance_is_absolute ? 1.0 : std::abs(*measured);
+    return !(std::abs(*predicted - *measured) <= *tolerance * scale);
 }
 
 std::vector<RowResult> run_row(const PublishedRow& row, const Measurements& measurements) {
@@ -137,12 +144,13 @@ std::vector<RowResult> run_rows(std::span<const PublishedRow> rows, const Measur
 std::vector<FamilyError> family_errors(std::span<const RowResult> results, std::span<const model::FamilyLimit> limits) {
     struct Errors {
         std::vector<double> all, not_fitted;
-        int without = 0;
+        int without = 0, outside = 0;
     };
     std::map<std::pair<std::string, std::string>, Errors> groups;
     for (const RowResult& line : results)
         for (const std::string& family : {std::string{"all"}, line.family}) {
             Errors& errors = groups[{line.quantity, family}];
+            errors.outside += line.is_outside() ? 1 : 0;
             if (const auto error = line.relative_error()) {
                 errors.all.push_back(std::abs(*error));
                 if (!line.used_to_fit) errors.not_fitted.push_back(std::abs(*error));
@@ -176,6 +184,7 @@ std::vector<FamilyError> family_errors(std::span<const RowResult> results, std::
                          {}};
         for (const model::FamilyLimit& limit : limits)
             if (limit.family == line.family && limit.quantity == line.quantity) line.limit = limit.mean;
+        line.num_outside = errors.outside;
         table.push_back(std::move(line));
     }
     std::stable_sort(table.begin(), table.end(), [](const FamilyError& a, const FamilyError& b) {

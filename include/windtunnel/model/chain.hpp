@@ -85,8 +85,9 @@ struct ExpectedAnswer {
 struct Chain {
     std::string id;       ///< name of its file
     std::string variant;  ///< empty: the file has none
-    std::string group;  ///< for the table of errors
+    std::string group;    ///< for the table of errors
     std::string title;
+    std::uint64_t text_hash = 0;  ///< of its file
     std::string time_unit = "h";
     std::int64_t most_states = 5'000'000;
     std::vector<ChainVariable> variables;

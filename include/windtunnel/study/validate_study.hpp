@@ -1,11 +1,12 @@
 #pragma once
-/// Published training rows: prediction beside measurement, an item each.
+/// Published training rows, or chains with known answers: prediction beside measurement, an item each.
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "windtunnel/study/study.hpp"
+#include "windtunnel/validate/chain_rows.hpp"
 #include "windtunnel/validate/train_rows.hpp"
 
 namespace windtunnel::study {
@@ -23,6 +24,7 @@ struct ValidateAnswer {
 class ValidateStudy {
 public:
     explicit ValidateStudy(model::Measurements measurements);
+    explicit ValidateStudy(std::vector<model::Chain> chains);
 
     using Partial = std::vector<validate::RowResult>;
     struct State {
@@ -46,7 +48,10 @@ public:
     [[nodiscard]] ValidateAnswer answer(const State& state) const;
 
 private:
+    [[nodiscard]] std::vector<validate::RowResult> item(std::uint64_t index) const;
+
     std::shared_ptr<const model::Measurements> measurements_;
+    std::shared_ptr<const std::vector<model::Chain>> chains_;  ///< instead of measured rows, where there are any
     std::string identity_;
 };
 

@@ -30,9 +30,13 @@ struct RowResult {
     bool used_to_fit = false;
     std::string reason;                         ///< why there is no prediction
     std::vector<std::string> assumed;
+    std::optional<double> tolerance{};   ///< of a known answer: largest error
+    bool tolerance_is_absolute = false;  ///< of predicted - measured
 
-    /// predicted / measured - 1; for oom: predicted - measured.
+    /// predicted / measured - 1; for oom, and where 0 is measured: predicted - measured.
     [[nodiscard]] std::optional<double> relative_error() const;
+    /// A known answer that is missed by more than its tolerance, or that has no prediction.
+    [[nodiscard]] bool is_outside() const;
 };
 
 /// One row: a line per quantity that it prints (at least one line).
@@ -52,7 +56,8 @@ struct FamilyError {
     double mean_not_fitted = 0.0;   ///< of rows that were not used to fit
     int num_not_fitted = 0;
     std::optional<double> limit;    ///< of the mean
-    [[nodiscard]] bool exceeds() const { return limit && num_rows > 0 && mean > *limit; }
+    int num_outside = 0;            ///< known answers that are missed
+    [[nodiscard]] bool exceeds() const { return num_outside > 0 || (limit && num_rows > 0 && mean > *limit); }
 };
 /// Sorted by quantity and family; a row "all" for each quantity leads.
 [[nodiscard]] std::vector<FamilyError> family_errors(std::span<const RowResult> results,

@@ -1,0 +1,18 @@
+#pragma once
+/// The measures of chains.
+#include <span>
+#include <string>
+
+#include "windtunnel/avail/chain_answer.hpp"
+
+namespace windtunnel::report {
+
+struct SolvedChain {
+    model::Chain chain;
+    avail::ChainAnswer answer;
+};
+
+[[nodiscard]] std::string chain_text(std::span<const SolvedChain> chains);
+[[nodiscard]] std::string chain_json(std::span<const SolvedChain> chains);
+
+}  // namespace windtunnel::report
