@@ -145,7 +145,10 @@ private:
         }
         Uniformisation system{space_.chain};
         const std::optional<Stationary> steady = long_run_for_times(time);
-        if (steady) system.long_run = &steady->share;
+        if (steady) {
+            system.long_run = &steady->share;
+            system.close = std::max(system.close, 10.0 * steady->residual);
+        }
         const TransientAnswer found = transient(system, start_, rewards, time);
         for (std::size_t i = 0; i < same.size(); ++i) {
             if (!found.complete) {

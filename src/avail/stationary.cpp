@@ -98,6 +98,8 @@ Stationary stationary_by_sweeps(const SparseChain& chain, int most_sweeps) {
     Stationary result;
     result.converged = false;
     constexpr std::size_t lag = 8;
+    const double rounding = std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(n));
+    double factor = 0.1;  // by which a sweep reduces the change, as long as that can be seen above rounding
     for (int sweep = 0; sweep < most_sweeps && !result.converged; ++sweep) {
         double change = 0.0, sum = sweep == 0 ? 1.0 : 0.0;
         bool steady = sweep > 0;
@@ -116,9 +118,9 @@ Stationary stationary_by_sweeps(const SparseChain& chain, int most_sweeps) {
         result.sweeps = sweep + 1;
         if (changes.size() <= lag) continue;
         const double before = changes[changes.size() - 1 - lag];
-        const double factor = std::min(before > 0.0 ? std::pow(changes.back() / before, 1.0 / lag) : 0.0, 1.0 - 1e-12);
-        result.error = changes.back() * std::max(factor, 0.1) / (1.0 - factor);
-        const double rounding = std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(n));
+        if (changes.back() > 8.0 * rounding)
+            factor = std::clamp(std::pow(changes.back() / before, 1.0 / lag), 0.1, 1.0 - 1e-12);
+        result.error = std::max(changes.back(), rounding) * factor / (1.0 - factor);
         result.converged = steady && (result.error < 1e-12 || changes.back() < rounding);
     }
     result.share.resize(n);

@@ -7,7 +7,6 @@ namespace windtunnel::avail {
 namespace {
 
 constexpr double negligible = 1e-40;  // of the weight of the mode
-constexpr double close_to_long_run = 1e-12;
 constexpr std::uint64_t steps_between_looks = 64;
 constexpr double most_mean = 2e7;  // ticks: the window and its tails stay small in memory
 
@@ -53,9 +52,9 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
     return sum;
 }
 
-bool is_close(const std::vector<double>& probability, const std::vector<double>& share) {
+bool is_close(const std::vector<double>& probability, const std::vector<double>& share, double close) {
     for (std::size_t state = 0; state < share.size(); ++state)
-        if (std::abs(probability[state] - share[state]) > close_to_long_run * share[state]) return false;
+        if (std::abs(probability[state] - share[state]) > close * share[state]) return false;
     return true;
 }
 
@@ -105,14 +104,14 @@ TransientAnswer transient(const Uniformisation& system, const std::vector<double
     double rest_of_time = 0.0;  // sum of tail[k + 1] from the present step on, when the long run is taken
     for (std::uint64_t k = 0; k < window.end(); ++k) {
         const bool look = system.long_run != nullptr && k > 0 && k % steps_between_looks == 0;
-        if (look && is_close(now, *system.long_run)) {
+        if (look && is_close(now, *system.long_run, system.close)) {
             for (std::uint64_t later = window.end(); later-- > k;) rest_of_time += tail[later + 1];
             for (std::size_t r = 0; r < rewards.size(); ++r) {
                 const double steady = product(*system.long_run, *rewards[r]);
                 answer.at_time[r] += tail[k] * steady;
                 answer.accumulated[r] += rest_of_time * steady;
             }
-            answer.error = close_to_long_run;
+            answer.error = system.close;
             break;
         }
         for (std::size_t r = 0; r < rewards.size(); ++r) {

@@ -2,8 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
+#include "bind_expected.hpp"
 #include "binders.hpp"
 #include "expression.hpp"
 #include "windtunnel/base/nearest.hpp"
@@ -27,14 +29,20 @@ public:
         chain_.group = file_.text("group");
         chain_.time_unit = file_.text("chain.time_unit");
         chain_.most_states = file_["chain.most_states"].integer;
-        chain_.place = {variables.place.file, variables.place.line, variables.place.column, "chain"};
+        const Place& place = variables.given ? variables.place : file_["component"].place;
+        chain_.place = {place.file, place.line, place.column, "chain"};
         constants();
         for (const Values& table : variables.tables) variable(table);
-        if (variables.tables.empty() || variables.tables.size() > most_variables)
-            add(variables.place, "chain.variable", fmt::format("{} variables", variables.tables.size()),
+        for (const Values& table : file_["component"].tables) component(table);
+        const std::size_t number = variables.tables.size() + file_["component"].tables.size();
+        if (number == 0 || number > most_variables)
+            add(file_["measure"].place, "chain.variable", fmt::format("{} variables and components", number),
                 fmt::format("from 1 to {}", most_variables));
         if (findings_.size() == before) {
             for (const Values& table : file_["chain.transition"].tables) transition(table);
+            for (const Values& table : file_["component"].tables) failure(table);
+            repairs();
+            for (const Values& table : file_["common_cause"].tables) common_cause(table);
             for (const Values& table : file_["chain.reward"].tables) reward(table);
             for (const Values& table : file_["measure"].tables) measure(table);
         }
@@ -173,6 +181,122 @@ private:
         chain_.transitions.push_back(std::move(one));
     }
 
+    void component(const Values& table) {
+        const std::int64_t count = whole(table, "count");
+        const std::string& name = table.text("name");
+        if (!new_name(name, table["name"].place, field_of(table, "name"))) return;
+        if (count < 1)
+            add(table["count"].place, field_of(table, "count"), fmt::format("{} members", count), "1 or more");
+        names_.variables.push_back(name);
+        chain_.variables.push_back({name, 0, std::max<std::int64_t>(count, 1), std::max<std::int64_t>(count, 1)});
+    }
+
+    /// Text of a key as a factor, after a finding where it is no expression.
+    [[nodiscard]] std::string factor(const Values& table, std::string_view key) {
+        (void)function(table, key, names_);
+        return "(" + table.text(key) + ")";
+    }
+    [[nodiscard]] static std::string failed(const Values& table) {
+        return "(" + table.text("count") + " - " + table.text("name") + ")";
+    }
+
+    /// A transition that changes the number of working members, from texts that are good on their own.
+    void add_transition(const std::string& name, const Values& table, std::string_view rate_key,
+                        const std::string& guard, const std::string& rate, std::vector<model::ChainUpdate> updates) {
+        model::ChainTransition one;
+        one.name = name;
+        one.place = file_place(table.place, table.field);
+        one.rate_place = file_place(table[rate_key].place, field_of(table, rate_key));
+        one.guard = function(guard, table.place, table.field, names_, false);
+        one.rate = function(rate, table[rate_key].place, field_of(table, rate_key), names_, false);
+        one.updates = std::move(updates);
+        chain_.transitions.push_back(std::move(one));
+    }
+    [[nodiscard]] model::ChainUpdate change(const Values& table, const std::string& name, const std::string& by) {
+        const auto found = std::find(names_.variables.begin(), names_.variables.end(), name);
+        return {static_cast<std::size_t>(found - names_.variables.begin()),
+                function(name + by, table.place, table.field, names_, false), file_place(table.place, table.field)};
+    }
+
+    void failure(const Values& table) {
+        const std::string& name = table.text("name");
+        std::string at_risk = name, guard = name + " > 0";
+        if (table.given("dormancy") && !table.given("active"))
+            add(table["dormancy"].place, field_of(table, "dormancy"), "has no meaning without spares", "active");
+        if (table.given("active")) {
+            const std::string active = factor(table, "active");
+            at_risk = fmt::format("(min({0}, {1})", name, active);
+            if (table.given("dormancy"))
+                at_risk += fmt::format(" + {} * max({} - {}, 0)", factor(table, "dormancy"), name, active);
+            at_risk += ")";
+        }
+        if (table.given("fails_while")) guard += " && " + factor(table, "fails_while");
+        const std::string rate = at_risk + " * " + factor(table, "failure_rate");
+        add_transition(name + "_failure", table, "failure_rate", guard, rate, {change(table, name, " - 1")});
+    }
+
+    /// Repairs of each class: by crews of its own, or by a shared pool in the order of its list.
+    void repairs() {
+        std::map<std::string, std::string> served;  // class -> crews at work on it
+        const std::vector<Values>& classes = file_["component"].tables;
+        std::vector<std::string> known;
+        for (const Values& one : classes) known.push_back(one.text("name"));
+        for (const Values& crew : file_["crew"].tables) {
+            std::string free = factor(crew, "number");
+            for (const std::string& name : crew["serves"].texts) {
+                const auto found = std::find(known.begin(), known.end(), name);
+                if (found == known.end() || served.contains(name)) {
+                    add(crew["serves"].place, field_of(crew, "serves"),
+                        fmt::format("{} {}", name, found == known.end() ? "is no component" : "is served already"),
+                        "nearest: " + base::nearest_name(name, known));
+                    continue;
+                }
+                const Values& one = classes[static_cast<std::size_t>(found - known.begin())];
+                if (one.given("crews") || !one.given("repair_rate"))
+                    add(one.place, one.field, fmt::format("is served by crew {}", crew.text("name")),
+                        "repair_rate and no crews of its own");
+                served[name] = fmt::format("min({}, max({}, 0))", failed(one), free);
+                free += " - " + failed(one);
+            }
+        }
+        for (const Values& one : classes) {
+            const std::string& name = one.text("name");
+            if (!one.given("repair_rate")) {
+                if (one.given("crews"))
+                    add(one["crews"].place, field_of(one, "crews"), "have nothing to do", "repair_rate");
+                continue;
+            }
+            std::string crews = failed(one);
+            if (served.contains(name)) crews = served[name];
+            if (one.given("crews")) crews = fmt::format("min({}, {})", failed(one), factor(one, "crews"));
+            add_transition(name + "_repair", one, "repair_rate", failed(one) + " > 0",
+                           crews + " * " + factor(one, "repair_rate"), {change(one, name, " + 1")});
+        }
+    }
+
+    void common_cause(const Values& table) {
+        std::vector<std::string> known;
+        for (const Values& one : file_["component"].tables) known.push_back(one.text("name"));
+        std::vector<model::ChainUpdate> updates;
+        std::string guard;
+        for (const Member& member : table["takes"].members) {
+            const std::string field = field_of(table, "takes." + member.key.substr(0, 100));
+            if (std::find(known.begin(), known.end(), member.key) == known.end()) {
+                add(member.place, field, "no such component", "nearest: " + base::nearest_name(member.key, known));
+                continue;
+            }
+            const model::StateFunction number = function(member, field, {{}, names_.constants});
+            const double taken = number ? number({}) : 1.0;
+            if (!(taken >= 1.0) || std::floor(taken) != taken)
+                add(member.node.place, field, fmt::format("{} members", taken), "an integer, 1 or more");
+            updates.push_back(change(table, member.key, fmt::format(" - min({}, {:.0f})", member.key, taken)));
+            guard += (guard.empty() ? "" : " || ") + member.key + " > 0";
+        }
+        if (guard.empty())
+            return add(table["takes"].place, field_of(table, "takes"), "takes nothing", "component = number");
+        add_transition(table.text("name"), table, "rate", guard, factor(table, "rate"), std::move(updates));
+    }
+
     void reward(const Values& table) {
         model::ChainReward one;
         one.name = table.text("name");
@@ -263,76 +387,6 @@ private:
     std::vector<std::string> measures_;
 };
 
-/// Known answers below `node`, `prefix` in front of their names.
-class ExpectedBinder {
-public:
-    ExpectedBinder(double tolerance, std::vector<model::Chain>& chains, Findings& findings)
-        : tolerance_{tolerance}, chains_{chains}, findings_{findings} {}
-
-    void bind(const Member& member) {
-        if (chains_.size() == 1 && chains_[0].variant.empty())
-            return answer(member, chains_[0], "expected." + member.key);
-        std::vector<std::string> names;
-        for (model::Chain& chain : chains_) {
-            names.push_back(chain.variant);
-            if (chain.variant != member.key) continue;
-            if (member.node.kind != Node::Kind::table)
-                return add(member.node.place, "expected." + member.key, describe(member.node) + " is no table",
-                           "answers of the variant");
-            for (const Member& inner : member.node.members)
-                answer(inner, chain, "expected." + member.key + "." + inner.key);
-            return;
-        }
-        add(member.place, "expected." + member.key.substr(0, 100), "no such variant",
-            "nearest: " + base::nearest_name(member.key, names));
-    }
-
-private:
-    void add(const Place& place, std::string field, std::string message, std::string expected) {
-        findings_.push_back(finding_at(place, std::move(field), std::move(message), std::move(expected)));
-    }
-    [[nodiscard]] static bool is_number(const Node& node) {
-        return node.kind == Node::Kind::integer || (node.kind == Node::Kind::real && std::isfinite(node.real));
-    }
-    [[nodiscard]] static double number(const Node& node) {
-        return node.kind == Node::Kind::integer ? static_cast<double>(node.integer) : node.real;
-    }
-
-    void answer(const Member& member, model::Chain& chain, const std::string& field) {
-        std::vector<std::string> known{"states"};
-        for (const model::ChainMeasure& measure : chain.measures) known.push_back(measure.name);
-        if (std::find(known.begin(), known.end(), member.key) == known.end())
-            return add(member.place, field, "no such measure", "nearest: " + base::nearest_name(member.key, known));
-        model::ExpectedAnswer one{member.key, 0.0, tolerance_, false};
-        const Node* value = &member.node;
-        if (member.node.kind == Node::Kind::table) {
-            const std::vector<std::string> keys{"value", "tolerance", "absolute"};
-            for (const Member& inner : member.node.members) {
-                const bool flag = inner.key == "absolute";
-                if (std::find(keys.begin(), keys.end(), inner.key) == keys.end())
-                    return add(inner.place, field, "unknown key " + inner.key,
-                               "nearest: " + base::nearest_name(inner.key, keys));
-                const bool good = flag ? inner.node.kind == Node::Kind::boolean : is_number(inner.node);
-                if (!good || (inner.key == "tolerance" && number(inner.node) < 0.0))
-                    return add(inner.node.place, field, describe(inner.node) + " is no valid " + inner.key,
-                               flag ? "true or false" : "a number, 0 or more");
-                if (flag) one.absolute = inner.node.boolean;
-                if (inner.key == "tolerance") one.tolerance = number(inner.node);
-            }
-            value = member.node.find("value");
-            if (value == nullptr)
-                return add(member.node.place, field, "has no value", "{ value = 0.5, tolerance = 1e-9 }");
-        }
-        if (!is_number(*value)) return add(value->place, field, describe(*value) + " is no number", "a number");
-        one.value = number(*value);
-        chain.expected.push_back(one);
-    }
-
-    double tolerance_;
-    std::vector<model::Chain>& chains_;
-    Findings& findings_;
-};
-
 }  // namespace
 
 std::vector<model::Chain> bind_chains(const Values& file, Findings& findings) {
@@ -352,8 +406,7 @@ std::vector<model::Chain> bind_chains(const Values& file, Findings& findings) {
         if (findings.size() > before) return chains;  // once is enough
     }
     if (findings.empty()) {
-        ExpectedBinder expected{file.number("tolerance"), chains, findings};
-        for (const Member& member : file["expected"].members) expected.bind(member);
+        bind_expected(file, chains, findings);
     }
     return chains;
 }

@@ -65,8 +65,8 @@ bool is_chain_file(const std::string& path) {
     if (!file.problem.empty() || file.folder) return false;
     std::vector<base::Finding> findings;
     const auto root = parse_toml(file.text, path, findings);
-    const Node* chain = root ? root->find("chain") : nullptr;
-    return chain != nullptr && chain->kind == Node::Kind::table;
+    return root && root->find("measure") != nullptr &&
+           (root->find("chain") != nullptr || root->find("component") != nullptr);
 }
 
 }  // namespace windtunnel::input

@@ -31,7 +31,7 @@ struct TransientAnswer {
 ///
 /// Model:   the chain jumps at the ticks of one Poisson clock with a rate above every exit rate; the number of ticks is
 ///          independent of the path. Sums of terms >= 0 for rewards >= 0, so rare states keep their relative accuracy.
-///          When `long_run` is given and every probability is within 1e-12 of its share there, relative, the rest of
+///          When `long_run` is given and every probability is within `close` of its share there, relative, the rest of
 ///          the sum is the long run: a bound that later steps cannot break.
 /// Inputs:  start: probabilities by state (or any weights); rewards: by state; absorbing: states that are kept once
 ///          entered (empty: none).
@@ -41,6 +41,7 @@ struct Uniformisation {
     const SparseChain& chain;
     std::vector<std::uint8_t> absorbing{};
     const std::vector<double>* long_run = nullptr;
+    double close = 1e-12;  ///< not below the accuracy of the shares
     double most_work = 2e11;
 };
 [[nodiscard]] TransientAnswer transient(const Uniformisation& system, const std::vector<double>& start,

@@ -1,5 +1,5 @@
 #pragma once
-/// Chains from TOML files: `[chain]`, `[[measure]]`, `[expected]`.
+/// Chains from TOML files: `[chain]` or `[[component]]`, `[[measure]]`, `[expected]`.
 #include <string>
 #include <vector>
 
@@ -15,7 +15,7 @@ namespace windtunnel::input {
 /// Every chain of files and of folders (their *.toml, by name); all findings at once. Throws base::InputError.
 [[nodiscard]] std::vector<model::Chain> read_chains(const std::vector<std::string>& paths);
 
-/// Is this the text of a chain file: a TOML text with a table [chain]?
+/// Is this a chain file: TOML with [chain] or [[component]], and with [[measure]]?
 [[nodiscard]] bool is_chain_file(const std::string& path);
 
 }  // namespace windtunnel::input

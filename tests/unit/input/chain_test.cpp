@@ -138,12 +138,86 @@ TEST(Chains, EachRuleHasAFinding) {
         {repairman + "[expected]\navailability = \"high\"\n", "is no number"},
         {repairman + "[expected]\navailability = { tolerance = 1 }\n", "has no value"},
         {repairman + "[[variant]]\nname = \"a\"\nconstants = { m = 3 }\n", "the chain has no such constant"},
-        {"[chain]\nvariable = []\n", "is missing"},
+        {"[chain]\ntime_unit = \"h\"\n", "is missing"},
     };
     for (const auto& [text, expected] : cases) {
         const std::string found = findings(text);
         EXPECT_NE(found.find(expected), std::string::npos) << "wanted: " << expected << "\nfound: " << found;
         EXPECT_NE(found.find("chain.toml:"), std::string::npos) << found;
+    }
+}
+
+const std::string rack = R"(
+[[component]]
+name = "node"
+count = 10
+active = 8
+dormancy = 0.25
+failure_rate = 0.5
+fails_while = "power > 0"
+repair_rate = 2
+[[component]]
+name = "power"
+count = 2
+failure_rate = 0.125
+repair_rate = 1
+[[crew]]
+name = "staff"
+number = 3
+serves = ["power", "node"]
+[[common_cause]]
+name = "flood"
+rate = 0.0625
+takes = { node = 4, power = 1 }
+[[measure]]
+name = "up"
+kind = "steady_state"
+reward = "node >= 8 && power >= 1"
+)";
+
+TEST(Components, AreVariablesWithTransitions) {
+    const model::Chain chain = read(rack).at(0);
+    ASSERT_EQ(chain.variables.size(), 2u);
+    EXPECT_EQ(chain.variables[0].initial, 10);
+    ASSERT_EQ(chain.transitions.size(), 5u);
+    const std::vector<double> full{10, 2}, some{3, 1}, dark{3, 0}, none{0, 0};
+    const auto& failure = chain.transitions[0];
+    EXPECT_EQ(failure.name, "node_failure");
+    EXPECT_DOUBLE_EQ(failure.rate(full), (8 + 0.25 * 2) * 0.5);
+    EXPECT_DOUBLE_EQ(failure.rate(some), 3 * 0.5);
+    EXPECT_EQ(failure.guard(dark), 0.0);
+    EXPECT_EQ(failure.updates[0].value(full), 9.0);
+    const auto& repair = chain.transitions[2];
+    EXPECT_EQ(repair.name, "node_repair");
+    EXPECT_DOUBLE_EQ(repair.rate(some), 2 * 2.0);  // of three crews one is at the power
+    EXPECT_DOUBLE_EQ(repair.rate(dark), 1 * 2.0);
+    EXPECT_DOUBLE_EQ(chain.transitions[3].rate(dark), 2.0);
+    const auto& flood = chain.transitions[4];
+    EXPECT_EQ(flood.updates.at(0).value(some), 0.0);
+    EXPECT_EQ(flood.updates.at(1).value(full), 1.0);
+    EXPECT_EQ(flood.guard(none), 0.0);
+}
+
+TEST(Components, EachRuleHasAFinding) {
+    const auto with_rack = [](const std::string& piece, const std::string& other) {
+        std::string text = rack;
+        return text.replace(text.find(piece), piece.size(), other);
+    };
+    const std::pair<std::string, std::string> cases[] = {
+        {with_rack("count = 10", "count = 0"), "0 members"},
+        {with_rack("active = 8\n", ""), "has no meaning without spares"},
+        {with_rack("\"power\", \"node\"", "\"power\", \"nodes\""), "nodes is no component"},
+        {with_rack("count = 2", "count = 2\ncrews = 1"), "is served by crew staff"},
+        {with_rack("repair_rate = 2\n", "crews = 1\n"), "have nothing to do"},
+        {with_rack("power = 1 }", "power = 0.5 }"), "0.5 members"},
+        {with_rack("node = 4, power", "nodes = 4, power"), "no such component"},
+        {with_rack("fails_while = \"power > 0\"", "fails_while = \"powr > 0\""), "nearest known name: power"},
+        {with_rack("failure_rate = 0.5", "failure_rate = \"1) * (2\""), "failure_rate"},
+        {"[[measure]]\nname = \"x\"\nkind = \"formula\"\nformula = 1\n", "0 variables and components"},
+    };
+    for (const auto& [text, expected] : cases) {
+        const std::string found = findings(text);
+        EXPECT_NE(found.find(expected), std::string::npos) << "wanted: " << expected << "\nfound: " << found;
     }
 }
 
