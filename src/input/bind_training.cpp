@@ -120,6 +120,7 @@ model::Training bind_training(const Values& plan, const model::Cluster& cluster,
     training.tokens = values.number("tokens");
     training.precision = enum_of(values.text("precision"), precisions);
     training.gradient_precision = enum_of(values.text("gradient_precision"), precisions);
+    training.activation_precision = enum_of(values.text("activation_precision"), precisions);
     training.flash_attention = values.flag("flash_attention");
     training.fused_operators = values.flag("fused_operators");
     if (values.given("reserve")) training.reserve_fraction = values.number("reserve");

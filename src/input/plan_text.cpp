@@ -154,6 +154,7 @@ std::string training_text(const model::Training& training) {
     lines.add("tokens", training.tokens);
     lines.add("precision", training.precision);
     lines.add("gradient_precision", training.gradient_precision);
+    lines.add("activation_precision", training.activation_precision);
     lines.add("flash_attention", training.flash_attention);
     lines.add("fused_operators", training.fused_operators);
     lines.add("reserve", training.reserve_fraction);

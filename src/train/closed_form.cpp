@@ -148,9 +148,9 @@ double mean_link(const Pipeline& pipeline, const PipelineTimes& times) noexcept 
 }
 
 /// For each micro-batch the longest of: the busiest rank; the round trip of a micro-batch over the number of them that
-/// the order has on their way at once; v_min: six of the longest of F, B and W (means of the chunks), its pattern
-/// leaves no slack (two ranks: half of that). Then the idle slots of the order: p - 1 (zb_v), 3p - 5 or 3p - 4
-/// (v_half), 4p - 5 or 4p - 3 (v_min); a slot is the mean of F, B and W of all chunks and lasts a transfer longer.
+/// the order has on their way at once; v_min: six of the longer of F and B (means of the chunks), its pattern leaves
+/// them no slack (two ranks: three of both). Then the idle slots of the order: p - 1 (zb_v), 3p - 5 or 3p - 4 (v_half),
+/// 4p - 5 or 4p - 3 (v_min); a slot is the mean of F, B and W of all chunks and lasts a transfer longer.
 double v_shaped_time(const Pipeline& pipeline, const PipelineTimes& times) noexcept {
     const int p = pipeline.num_ranks;
     double busiest = 0.0, sum = 0.0, round_trip = 4.0 * (p - 1) * mean_link(pipeline, times);
@@ -172,9 +172,8 @@ double v_shaped_time(const Pipeline& pipeline, const PipelineTimes& times) noexc
     const std::int64_t slots = v_pattern(pipeline.schedule, p).start[3];
     double each = std::max(busiest, round_trip / static_cast<double>((slots + 5) / 6));
     if (pipeline.schedule == model::PipelineSchedule::v_min) {
-        const Seconds longest = std::max({mean.forward, mean.backward_input(), mean.backward_weight});
-        const double strict = 6.0 * longest.value();
-        each = std::max(each, p > 2 ? strict : 0.5 * (strict + busiest));
+        const double forward = mean.forward.value(), input = mean.backward_input().value();
+        each = std::max(each, p > 2 ? 6.0 * std::max(forward, input) : 3.0 * (forward + input));
     }
     const double slot = sum / (6.0 * p) + mean_link(pipeline, times);
     const int idle = pipeline.schedule == model::PipelineSchedule::zb_v     ? p - 1

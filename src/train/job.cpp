@@ -14,6 +14,7 @@ Job job_of(const model::Plan& plan) {
     job.sequence_length = training.sequence_length;
     job.precision = training.precision;
     job.gradient_precision = training.gradient_precision;
+    job.activation_precision = training.activation_precision;
     job.flash_attention = training.flash_attention;
     job.fused_operators = training.fused_operators;
     job.reserve_fraction = training.reserve_fraction.value_or(0.0);

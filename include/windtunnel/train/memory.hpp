@@ -37,9 +37,9 @@ struct ModelStates {
 ///          the two largest weight gradients of a layer and the one of the head, plus what a block needs while it is
 ///          recomputed and run backward; logits and the layers' part of that are not alive together, so buffers holds
 ///          what goes beyond the logits. Reserve: runtime context and allocator loss (model/efficiency.hpp).
-/// Limits:  the attention core and what the activation function reads are held in 16 bit; no offload to the host.
-/// Source:  ZeRO: Rajbhandari et al., 2020, and DeepSpeed's memory estimator; activations: Korthikanti et al., 2022;
-/// in-flight
+/// Limits:  the attention core is held in 16 bit, what the activation function reads in activation_precision; no
+/// offload to the host. Source:  ZeRO: Rajbhandari et al., 2020, and DeepSpeed's memory estimator; activations:
+/// Korthikanti et al., 2022; in-flight
 ///          counts: Narayanan et al., 2021; transients: fitted to no row, derived from SimuMax's measured B200 table.
 struct StageMemory {
     Bytes weights, gradients, optimizer, activations, logits, buffers, reserve;

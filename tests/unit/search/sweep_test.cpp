@@ -45,8 +45,9 @@ model::Plan random_plan(std::uint64_t number) {
     space.micro_batch_size = listed(some_of<int>(draws, {1, 2, 3}));
     space.global_batch_size = listed(some_of<std::int64_t>(draws, {60, 61, 62, 63, 64, 96, 128}));
     space.recompute = listed(some_of<model::Recompute>(draws, {model::Recompute::none, model::Recompute::full}));
+    using enum model::PipelineSchedule;
     space.schedule = listed(some_of<model::PipelineSchedule>(
-        draws, {model::PipelineSchedule::one_f_one_b, model::PipelineSchedule::interleaved}));
+        draws, {one_f_one_b, interleaved, zb_1p, zb_v, v_half, v_min, dualpipe, dualpipe_v}));
     space.optimizer_sharding = listed(some_of<int>(draws, {0, 1, 2}));
     plan.search.pareto = {"tokens_per_second", "memory"};
     plan.search.top = 5;

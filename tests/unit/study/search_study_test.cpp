@@ -38,7 +38,8 @@ model::LayoutSpace& open(model::Plan& plan) {
     space.recompute =
         listed<model::Recompute>({model::Recompute::none, model::Recompute::selective, model::Recompute::full});
     space.schedule = listed<model::PipelineSchedule>(
-        {model::PipelineSchedule::gpipe, model::PipelineSchedule::one_f_one_b, model::PipelineSchedule::interleaved});
+        {model::PipelineSchedule::gpipe, model::PipelineSchedule::one_f_one_b, model::PipelineSchedule::interleaved,
+         model::PipelineSchedule::zb_1p, model::PipelineSchedule::v_half, model::PipelineSchedule::dualpipe});
     space.optimizer_sharding = listed<int>({0, 1, 3});
     plan.search.top = 10;
     return space;

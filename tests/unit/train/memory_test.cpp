@@ -118,13 +118,52 @@ TEST(StageMemory, ReserveIsContextAndAllocatorLoss) {
     EXPECT_EQ(stage.total(), stage.allocated() + stage.reserve);
 }
 
+// 2 inputs x 14,336 x 4,096 tokens in 1 instead of 2 bytes, in each of 8 layers.
+TEST(StageMemory, InputsOfTheActivationFunctionMayBeHeldIn8Bit) {
+    Job job = job_of(small(), 8);
+    const Bytes wide = memory(job, test::layout(1, 1, 1, 1, 1))[0].activations;
+    job.activation_precision = model::Precision::fp8;
+    const Bytes narrow = memory(job, test::layout(1, 1, 1, 1, 1))[0].activations;
+    EXPECT_NEAR((wide - narrow).value(), 8.0 * 2.0 * small().ffn * 4096.0, 1.0);
+}
+
+// Dense layers only, p 4, m 8. DualPipe holds two stages of 2 layers: 5 micro-batches of both together and weights and
+// gradients of both; the states are shared with the copy. V-Min holds 4 chunks of one layer where 1F1B holds 4 of two.
+TEST(StageMemory, SplitBackwardHoldsWhatItsOrderHolds) {
+    const Job job = job_of(small(), 8);
+    model::Layout layout = test::layout(4, 1, 4, 1, 8);
+    const UnitCosts costs = unit_costs(job, unit_key(layout));
+    const auto plain = memory(job, layout);
+    layout.schedule = model::PipelineSchedule::dualpipe;
+    const auto dual = memory(job, layout);
+    EXPECT_NEAR(dual[1].activations / costs.dense_layer.activations, 2.0 * 5.0, 1e-9);
+    EXPECT_DOUBLE_EQ(dual[1].weights.value(), (plain[1].weights + plain[2].weights).value());
+    EXPECT_DOUBLE_EQ(dual[1].gradients.value(), (plain[1].gradients + plain[2].gradients).value());
+    EXPECT_NEAR(dual[1].optimizer / plain[1].optimizer, 1.0, 1e-9);
+    EXPECT_EQ(dual[0].weights, dual[3].weights);
+    layout.schedule = model::PipelineSchedule::zb_1p;
+    EXPECT_NEAR(memory(job, layout)[2].activations / costs.dense_layer.activations, 2.0 * 4.0, 1e-9);
+    layout.virtual_pipeline = 2;
+    layout.schedule = model::PipelineSchedule::v_min;
+    const auto least = memory(job, layout);
+    EXPECT_NEAR(least[1].activations / costs.dense_layer.activations, 4.0, 1e-9);
+    EXPECT_EQ(least[3].logits.value(), 0.0);  // head and embedding share rank 0
+    EXPECT_GT(least[0].logits.value(), 0.0);
+}
+
+std::vector<model::PipelineSchedule> every_schedule() {
+    std::vector<model::PipelineSchedule> all;
+    for (int schedule = 0; schedule < model::num_pipeline_schedules; ++schedule)
+        all.push_back(static_cast<model::PipelineSchedule>(schedule));
+    return all;
+}
+
 TEST(FullestStage, IsTheMaximumToTheLastBit) {
     int layouts = 0;
     for (const model::Transformer& model : {test::llama3_70b(), test::pangu_ultra_moe_718b()})
         for (const int pp : {1, 2, 4, 8, 16})
             for (const int vpp : {1, 2, 5})
-                for (const auto schedule : {model::PipelineSchedule::one_f_one_b, model::PipelineSchedule::interleaved,
-                                            model::PipelineSchedule::gpipe})
+                for (const auto schedule : every_schedule())
                     for (const auto split :
                          {model::SplitKind::uniform, model::SplitKind::slots, model::SplitKind::short_last})
                         for (const int level : {0, 1, 3}) {

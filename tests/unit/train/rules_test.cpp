@@ -74,12 +74,57 @@ INSTANTIATE_TEST_SUITE_P(
                       l.schedule = model::PipelineSchedule::interleaved;
                       l.global_batch_size = 4 * 7;  // 7 micro-batches over 2 ranks
                   }},
+        BadLayout{VerdictReason::odd_pipeline,
+                  [](Job& j, model::Layout& l) {
+                      j.transformer.num_layers = j.transformer.num_dense_layers = 81;
+                      l = test::layout(24, 8, 3, 1, 64);
+                      l.schedule = model::PipelineSchedule::dualpipe;
+                  }},
         BadLayout{VerdictReason::batch_not_divisible, [](Job&, model::Layout& l) { l.global_batch_size = 66; }},
         BadLayout{VerdictReason::sequence_not_divisible, [](Job& j, model::Layout&) { j.sequence_length = 4097; }},
         BadLayout{VerdictReason::sharding_not_supported, [](Job&, model::Layout& l) { l.optimizer_sharding = 2; }},
         BadLayout{VerdictReason::precision_not_supported,
                   [](Job& j, model::Layout&) { j.precision = model::Precision::fp8; }}),
     [](const auto& instance) { return model::to_text(instance.param.reason); });
+
+// One stage per line: schedule, pp, vpp, micro-batches, what is broken, what the text names.
+TEST(ScheduleRules, NameTheNearestChoices) {
+    struct Line {
+        model::PipelineSchedule schedule;
+        int pp, vpp;
+        std::int64_t micro_batches;
+        VerdictReason reason;
+        const char* text;
+    };
+    using enum model::PipelineSchedule;
+    using enum VerdictReason;
+    const Line lines[] = {
+        {zb_1p, 4, 1, 3, fits, ""},
+        {zb_1p, 4, 2, 3, virtual_stages_without_interleaving, "nearest: virtual_pipeline 1"},
+        {zb_v, 4, 2, 1, fits, ""},
+        {zb_v, 4, 1, 8, virtual_stages_without_interleaving, "nearest: virtual_pipeline 2, or schedule \"1f1b\""},
+        {v_half, 4, 4, 8, virtual_stages_without_interleaving, "or schedule \"interleaved\""},
+        {v_min, 1, 2, 8, virtual_stages_without_interleaving, "or schedule \"1f1b\""},
+        {dualpipe, 4, 1, 8, fits, ""},
+        {dualpipe, 4, 1, 6, micro_batches_not_divisible, "nearest global batches: 8, 10, 12"},
+        {dualpipe, 4, 1, 9, micro_batches_not_divisible,
+         "9 micro-batches are odd (dualpipe); nearest global batches: 8, 10"},
+        {dualpipe, 5, 1, 10, odd_pipeline, "nearest: 4, 6"},
+        {dualpipe, 1, 1, 10, odd_pipeline, "nearest: 2, 4"},
+        {dualpipe_v, 4, 2, 9, fits, ""},
+        {dualpipe_v, 4, 2, 7, micro_batches_not_divisible, "7 micro-batches are fewer than 2 x pipeline_parallel 4"},
+    };
+    for (const Line& line : lines) {
+        Job job = test::job(test::llama3_70b(), test::h100(), 8, 4096);
+        job.transformer.num_layers = job.transformer.num_dense_layers = 80;
+        model::Layout layout = test::layout(line.pp, 1, line.pp, 1, line.micro_batches);
+        layout.virtual_pipeline = line.vpp;
+        layout.schedule = line.schedule;
+        const model::Verdict verdict = rule_verdict(job, layout);
+        EXPECT_EQ(verdict.reason, line.reason) << model::to_text(layout) << ": " << verdict.detail;
+        EXPECT_NE(verdict.detail.find(line.text), std::string::npos) << verdict.detail;
+    }
+}
 
 int count_layers(const std::vector<ChunkLoad>& loads) {
     int layers = 0;

@@ -62,6 +62,56 @@ TEST(Step, PartsSumToTheStep) {
             }
 }
 
+/// A MoE layout of every schedule on 16 cards with 4 ranks.
+std::vector<std::pair<Job, model::Layout>> every_schedule() {
+    std::vector<std::pair<Job, model::Layout>> all;
+    for (int number = 0; number < model::num_pipeline_schedules; ++number) {
+        Job job = gpt_job();
+        job.transformer.experts = model::Experts{64, 4, 2048, 0};
+        job.transformer.num_dense_layers = 0;
+        job.transformer.activation = model::Activation::swiglu;
+        const auto schedule = static_cast<model::PipelineSchedule>(number);
+        model::Layout layout = layout_of(16, 1, 4, 1, 48);
+        layout.schedule = schedule;
+        layout.expert_parallel = 4;
+        if (schedule == model::PipelineSchedule::interleaved || model::is_v_shaped(schedule))
+            layout.virtual_pipeline = 2;
+        all.emplace_back(job, layout);
+    }
+    return all;
+}
+
+TEST(Step, EveryScheduleSumsItsPartsAndShowsThemInItsTimeline) {
+    Seconds exposed_1f1b, exposed_dualpipe;
+    for (const auto& [job, layout] : every_schedule()) {
+        ASSERT_EQ(broken_rule(job, layout), model::VerdictReason::fits) << model::to_text(layout);
+        const UnitCosts costs = unit_costs(job, unit_key(layout));
+        const StepResult step = step_result(job, layout, costs);
+        EXPECT_EQ(step.step_time.value(), step_time(job, layout, costs).value());
+        EXPECT_NEAR(step.parts.total() / step.step_time, 1.0, 1e-12);
+        EXPECT_NEAR(closed_form_step_time(job, layout, costs) / step.step_time, 1.0, 0.10) << model::to_text(layout);
+        double last = 0.0, busy = 0.0, parts = 0.0;
+        for (const TimelineEvent& event : step_timeline(job, layout, costs)) {
+            last = std::max(last, (event.start + event.duration).value());
+            double nested = 0.0;
+            for (const auto& [part, time] : event.parts) nested += time.value();
+            EXPECT_NEAR(nested, event.duration.value(), 1e-12) << event.name;
+            if (event.stage == step.last_stage && event.stream == "compute") busy += event.duration.value();
+        }
+        EXPECT_NEAR(last, step.step_time.value(), 1e-9) << model::to_text(layout);
+        for (int part = 0; part < num_parts; ++part) {
+            EXPECT_GE(step.parts[static_cast<Part>(part)].value(), 0.0);
+            parts += step.parts[static_cast<Part>(part)].value();
+        }
+        for (const Part part : {Part::bubble, Part::pp_comm, Part::dp_comm, Part::optimizer, Part::fixed})
+            parts -= step.parts[part].value();
+        EXPECT_NEAR(busy, parts, 1e-9) << model::to_text(layout);
+        if (layout.schedule == model::PipelineSchedule::one_f_one_b) exposed_1f1b = step.parts[Part::ep_comm];
+        if (layout.schedule == model::PipelineSchedule::dualpipe) exposed_dualpipe = step.parts[Part::ep_comm];
+    }
+    EXPECT_LT(exposed_dualpipe, exposed_1f1b * 0.6);  // pairs hide expert communication
+}
+
 TEST(Step, TheStepOfAResultIsTheStepOfASearch) {
     const Job job = gpt_job();
     StepWorkspace workspace;
