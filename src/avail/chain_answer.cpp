@@ -219,7 +219,7 @@ private:
         const TransientAnswer found = transient(system, start_, rewards, *chain_.measures[m].time);
         if (!found.complete) return too_long(m);
         answer_.measures[m].value = found.at_time[0];
-        answer_.measures[m].error = 1e-13;
+        answer_.measures[m].error = found.error + 1e-13;
         answer_.measures[m].method = fmt::format("{} steps", found.steps);
     }
 

@@ -8,7 +8,8 @@ namespace {
 
 constexpr double negligible = 1e-40;  // of the weight of the mode
 constexpr std::uint64_t steps_between_looks = 64;
-constexpr double most_mean = 2e7;  // ticks: the window and its tails stay small in memory
+constexpr double steady_decay = 1e-10;  // relative spread that the factor of decay may add up to by the end
+constexpr double most_mean = 2e7;       // ticks: the window and its tails stay small in memory
 
 /// One tick of the Poisson clock: probabilities before to probabilities after.
 class Ticks {
@@ -58,6 +59,23 @@ bool is_close(const std::vector<double>& probability, const std::vector<double>&
     return true;
 }
 
+/// Factor by which one tick shrinks every probability outside of the absorbing states: its bounds.
+struct Decay {
+    double least = 1.0, most = 0.0;
+};
+Decay decay_of(const std::vector<double>& before, const std::vector<double>& now,
+               const std::vector<std::uint8_t>& absorbing) {
+    constexpr double smallest = 1e-280;  // ratios below are rounded
+    Decay decay;
+    for (std::size_t state = 0; state < now.size(); ++state) {
+        if (absorbing[state] != 0 || std::max(before[state], now[state]) < smallest) continue;
+        const double factor = before[state] > 0.0 ? now[state] / before[state] : 2.0;
+        decay.least = std::min(decay.least, factor);
+        decay.most = std::max(decay.most, factor);
+    }
+    return decay;
+}
+
 /// P(count >= k) for k = 0 .. end.
 std::vector<double> upper_tails(const PoissonWindow& window) {
     std::vector<double> tail(window.end() + 1, 1.0);
@@ -68,6 +86,39 @@ std::vector<double> upper_tails(const PoissonWindow& window) {
         tail[k] = sum;
     }
     return tail;
+}
+
+struct Rest {
+    const PoissonWindow& window;
+    const std::vector<double>& tail;
+    std::uint64_t from;
+};
+
+/// The steps from `rest.from` on when every probability outside of the absorbing states shrinks by one factor: what is
+/// left, what has been absorbed and what is absorbed in a step follow as three numbers per reward.
+void finish_by_decay(const Uniformisation& system, const Ticks& ticks, const std::vector<double>& now, double factor,
+                     std::span<const std::vector<double>* const> rewards, const Rest& rest, TransientAnswer& answer) {
+    std::vector<double> left{now}, next(now.size());
+    for (std::size_t state = 0; state < now.size(); ++state)
+        if (system.absorbing[state] != 0) left[state] = 0.0;
+    std::vector<double> after{left};
+    ticks.step(after, next);
+    for (std::size_t r = 0; r < rewards.size(); ++r) {
+        double live = product(left, *rewards[r]), kept = 0.0, flow = 0.0;
+        for (std::size_t state = 0; state < now.size(); ++state) {
+            if (system.absorbing[state] == 0) continue;
+            kept += now[state] * (*rewards[r])[state];
+            flow += after[state] * (*rewards[r])[state];
+        }
+        for (std::uint64_t k = rest.from; k < rest.window.end(); ++k) {
+            const double reward = live + kept;
+            if (k >= rest.window.first) answer.at_time[r] += rest.window.weight[k - rest.window.first] * reward;
+            answer.accumulated[r] += rest.tail[k + 1] * reward;
+            kept += flow;
+            live *= factor;
+            flow *= factor;
+        }
+    }
 }
 
 }  // namespace
@@ -113,6 +164,16 @@ TransientAnswer transient(const Uniformisation& system, const std::vector<double
             }
             answer.error = system.close;
             break;
+        }
+        if (!system.absorbing.empty() && k > 0 && k % steps_between_looks == 0) {
+            const Decay decay = decay_of(after, now, system.absorbing);
+            const double spread = static_cast<double>(window.end() - k) * (decay.most - decay.least);
+            if (spread <= steady_decay * decay.least) {
+                answer.error = std::max(spread, 0.0);
+                finish_by_decay(system, ticks, now, 0.5 * (decay.least + decay.most), rewards, {window, tail, k},
+                                answer);
+                break;
+            }
         }
         for (std::size_t r = 0; r < rewards.size(); ++r) {
             const double reward = product(now, *rewards[r]);

@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
 #include "bind_expected.hpp"
-#include "binders.hpp"
-#include "expression.hpp"
+#include "chain_binder.hpp"
 #include "windtunnel/base/nearest.hpp"
 
 namespace windtunnel::input {
@@ -16,378 +14,244 @@ namespace {
 using model::MeasureKind;
 constexpr std::size_t most_variables = 200;
 
-/// One chain of a file; `variant` replaces constants.
-class ChainBinder {
-public:
-    ChainBinder(const Values& file, const Values* variant, Findings& findings)
-        : file_{file}, variant_{variant}, findings_{findings} {}
+}  // namespace
 
-    model::Chain bind() {
-        const std::size_t before = findings_.size();
-        const Value& variables = file_["chain.variable"];
-        chain_.title = file_.text("title");
-        chain_.group = file_.text("group");
-        chain_.time_unit = file_.text("chain.time_unit");
-        chain_.most_states = file_["chain.most_states"].integer;
-        const Place& place = variables.given ? variables.place : file_["component"].place;
-        chain_.place = {place.file, place.line, place.column, "chain"};
-        constants();
-        for (const Values& table : variables.tables) variable(table);
-        for (const Values& table : file_["component"].tables) component(table);
-        const std::size_t number = variables.tables.size() + file_["component"].tables.size();
-        if (number == 0 || number > most_variables)
-            add(file_["measure"].place, "chain.variable", fmt::format("{} variables and components", number),
-                fmt::format("from 1 to {}", most_variables));
-        if (findings_.size() == before) {
-            for (const Values& table : file_["chain.transition"].tables) transition(table);
-            for (const Values& table : file_["component"].tables) failure(table);
-            repairs();
-            for (const Values& table : file_["common_cause"].tables) common_cause(table);
-            for (const Values& table : file_["chain.reward"].tables) reward(table);
-            for (const Values& table : file_["measure"].tables) measure(table);
-        }
-        return std::move(chain_);
+model::Chain ChainBinder::bind() {
+    const std::size_t before = findings_.size();
+    const Value& variables = file_["chain.variable"];
+    chain_.title = file_.text("title");
+    chain_.group = file_.text("group");
+    chain_.time_unit = file_.text("chain.time_unit");
+    chain_.most_states = file_["chain.most_states"].integer;
+    const Place& place = variables.given ? variables.place : file_["component"].place;
+    chain_.place = {place.file, place.line, place.column, "chain"};
+    constants();
+    for (const Values& table : variables.tables) variable(table);
+    for (const Values& table : file_["component"].tables) component(table);
+    const std::size_t number = variables.tables.size() + file_["component"].tables.size();
+    if (number == 0 || number > most_variables)
+        add(file_["measure"].place, "chain.variable", fmt::format("{} variables and components", number),
+            fmt::format("from 1 to {}", most_variables));
+    if (findings_.size() == before) {
+        for (const Values& table : file_["chain.transition"].tables) transition(table);
+        for (const Values& table : file_["component"].tables) failure(table);
+        repairs();
+        for (const Values& table : file_["common_cause"].tables) common_cause(table);
+        for (const Values& table : file_["chain.reward"].tables) reward(table);
+        for (const Values& table : file_["measure"].tables) measure(table);
     }
+    return std::move(chain_);
+}
 
-private:
-    void add(const Place& place, std::string field, std::string message, std::string expected) {
-        findings_.push_back(finding_at(place, std::move(field), std::move(message), std::move(expected)));
-    }
-    [[nodiscard]] static model::FilePlace file_place(const Place& place, std::string field) {
-        return {place.file, place.line, place.column, std::move(field)};
-    }
+void ChainBinder::add(const Place& place, std::string field, std::string message, std::string expected) {
+    findings_.push_back(finding_at(place, std::move(field), std::move(message), std::move(expected)));
+}
 
-    /// The compiled text, or nothing after a finding at the letter that is wrong.
-    [[nodiscard]] model::StateFunction function(const std::string& text, Place place, const std::string& field,
-                                                const Names& names, bool quoted) {
-        try {
-            return Expression{text, names};
-        } catch (const ExpressionError& error) {
-            if (error.position >= 0 && quoted) place.column += 1 + error.position;
-            std::vector<std::string> known = names.variables;
-            for (const auto& [name, value] : names.constants) known.push_back(name);
-            std::string word;
-            for (std::size_t i = error.position < 0 ? text.size() : static_cast<std::size_t>(error.position);
-                 i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_'); ++i)
-                word += text[i];
-            add(place, field, fmt::format("\"{}\": {}", text, error.message),
-                word.empty() ? "an expression of variables and constants"
-                             : fmt::format("nearest known name: {}", base::nearest_name(word, known)));
-            return {};
-        }
-    }
-    [[nodiscard]] model::StateFunction function(const Values& table, std::string_view key, const Names& names) {
-        const Value& value = table[key];
-        return function(value.text, value.place, field_of(table, key), names, true);
-    }
-    [[nodiscard]] model::StateFunction function(const Member& member, const std::string& field, const Names& names) {
-        const Node& node = member.node;
-        switch (node.kind) {
-            case Node::Kind::text:
-                return function(node.text, node.place, field, names, true);
-            case Node::Kind::integer:
-                return function(fmt::format("{}", node.integer), node.place, field, names, false);
-            case Node::Kind::real:
-                return function(fmt::format("{}", node.real), node.place, field, names, false);
-            default:
-                add(node.place, field, describe(node) + " is no valid value", "a number, or an expression as text");
-        }
+model::FilePlace ChainBinder::file_place(const Place& place, std::string field) {
+    return {place.file, place.line, place.column, std::move(field)};
+}
+
+model::StateFunction ChainBinder::function(const std::string& text, Place place, const std::string& field,
+                                           const Names& names, bool quoted) {
+    try {
+        return Expression{text, names};
+    } catch (const ExpressionError& error) {
+        if (error.position >= 0 && quoted) place.column += 1 + error.position;
+        std::vector<std::string> known = names.variables;
+        for (const auto& [name, value] : names.constants) known.push_back(name);
+        std::string word;
+        for (std::size_t i = error.position < 0 ? text.size() : static_cast<std::size_t>(error.position);
+             i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_'); ++i)
+            word += text[i];
+        add(place, field, fmt::format("\"{}\": {}", text, error.message),
+            word.empty() ? "an expression of variables and constants"
+                         : fmt::format("nearest known name: {}", base::nearest_name(word, known)));
         return {};
     }
+}
 
-    [[nodiscard]] bool new_name(const std::string& name, const Place& place, const std::string& field) {
-        if (!is_good_name(name)) {
-            add(place, field, fmt::format("\"{}\" cannot be a name", name),
-                "a letter, then letters, digits or _, and no function's name");
-            return false;
-        }
-        if (taken_.insert(name).second) return true;
-        add(place, field, fmt::format("\"{}\" stands for something else already", name), "a name of its own");
+model::StateFunction ChainBinder::function(const Values& table, std::string_view key, const Names& names) {
+    const Value& value = table[key];
+    return function(value.text, value.place, field_of(table, key), names, true);
+}
+
+model::StateFunction ChainBinder::function(const Member& member, const std::string& field, const Names& names) {
+    const Node& node = member.node;
+    switch (node.kind) {
+        case Node::Kind::text:
+            return function(node.text, node.place, field, names, true);
+        case Node::Kind::integer:
+            return function(fmt::format("{}", node.integer), node.place, field, names, false);
+        case Node::Kind::real:
+            return function(fmt::format("{}", node.real), node.place, field, names, false);
+        default:
+            add(node.place, field, describe(node) + " is no valid value", "a number, or an expression as text");
+    }
+    return {};
+}
+
+bool ChainBinder::new_name(const std::string& name, const Place& place, const std::string& field) {
+    if (!is_good_name(name)) {
+        add(place, field, fmt::format("\"{}\" cannot be a name", name),
+            "a letter, then letters, digits or _, and no function's name");
         return false;
     }
+    if (taken_.insert(name).second) return true;
+    add(place, field, fmt::format("\"{}\" stands for something else already", name), "a name of its own");
+    return false;
+}
 
-    void constant(const Member& member, const std::string& field) {
-        const model::StateFunction value = function(member, field, {{}, names_.constants});
-        if (!value) return;
-        const double number = value({});
-        if (!std::isfinite(number)) return add(member.node.place, field, "is not finite", "a number");
-        names_.constants[member.key] = number;
+void ChainBinder::constant(const Member& member, const std::string& field) {
+    const model::StateFunction value = function(member, field, {{}, names_.constants});
+    if (!value) return;
+    const double number = value({});
+    if (!std::isfinite(number)) return add(member.node.place, field, "is not finite", "a number");
+    names_.constants[member.key] = number;
+}
+
+void ChainBinder::constants() {
+    std::set<std::string> replaced;
+    if (variant_ != nullptr)
+        for (const Member& member : (*variant_)["constants"].members) replaced.insert(member.key);
+    std::vector<std::string> known;
+    for (const Member& member : file_["chain.constants"].members) {
+        const std::string field = "chain.constants." + member.key.substr(0, 100);
+        known.push_back(member.key);
+        if (!new_name(member.key, member.place, field)) continue;
+        constant(member, field);
+        if (!replaced.contains(member.key)) continue;
+        for (const Member& other : (*variant_)["constants"].members)
+            if (other.key == member.key) constant(other, field_of(*variant_, "constants." + other.key));
     }
+    if (variant_ == nullptr) return;
+    for (const Member& member : (*variant_)["constants"].members)
+        if (!taken_.contains(member.key))
+            add(member.place, field_of(*variant_, "constants." + member.key.substr(0, 100)),
+                "the chain has no such constant", "nearest: " + base::nearest_name(member.key, known));
+}
 
-    void constants() {
-        std::set<std::string> replaced;
-        if (variant_ != nullptr)
-            for (const Member& member : (*variant_)["constants"].members) replaced.insert(member.key);
-        std::vector<std::string> known;
-        for (const Member& member : file_["chain.constants"].members) {
-            const std::string field = "chain.constants." + member.key.substr(0, 100);
-            known.push_back(member.key);
-            if (!new_name(member.key, member.place, field)) continue;
-            constant(member, field);
-            if (!replaced.contains(member.key)) continue;
-            for (const Member& other : (*variant_)["constants"].members)
-                if (other.key == member.key) constant(other, field_of(*variant_, "constants." + other.key));
+std::int64_t ChainBinder::whole(const Values& table, const std::string& key) {
+    constexpr double most = 9e15;
+    const model::StateFunction value = function(table, key, {{}, names_.constants});
+    if (!value) return 0;
+    const double number = value({});
+    if (std::abs(number) <= most && std::floor(number) == number) return static_cast<std::int64_t>(number);
+    const Place& place = table[key].given ? table[key].place : table.place;
+    add(place, field_of(table, key), fmt::format("{} is no integer", number), "an integer up to 9e15");
+    return 0;
+}
+
+void ChainBinder::variable(const Values& table) {
+    model::ChainVariable one{table.text("name"), whole(table, "least"), whole(table, "most"), whole(table, "initial")};
+    if (!new_name(one.name, table["name"].place, field_of(table, "name"))) return;
+    if (one.least > one.most)
+        add(table["most"].place, field_of(table, "most"), fmt::format("{} is below least {}", one.most, one.least),
+            "at least as much");
+    else if (one.initial < one.least || one.initial > one.most)
+        add(table["initial"].place, field_of(table, "initial"), fmt::format("{} is out of bounds", one.initial),
+            fmt::format("from {} to {}", one.least, one.most));
+    names_.variables.push_back(one.name);
+    chain_.variables.push_back(std::move(one));
+}
+
+void ChainBinder::transition(const Values& table) {
+    model::ChainTransition one;
+    one.name = table.text("name");
+    one.place = file_place(table.place, table.field);
+    one.rate_place = file_place(table["rate"].place, field_of(table, "rate"));
+    if (table.given("guard")) one.guard = function(table, "guard", names_);
+    one.rate = function(table, "rate", names_);
+    for (const Member& member : table["update"].members) {
+        const std::string field = field_of(table, "update." + member.key.substr(0, 100));
+        const auto found = std::find(names_.variables.begin(), names_.variables.end(), member.key);
+        if (found == names_.variables.end()) {
+            add(member.place, field, "no such variable",
+                "nearest: " + base::nearest_name(member.key, names_.variables));
+            continue;
         }
-        if (variant_ == nullptr) return;
-        for (const Member& member : (*variant_)["constants"].members)
-            if (!taken_.contains(member.key))
-                add(member.place, field_of(*variant_, "constants." + member.key.substr(0, 100)),
-                    "the chain has no such constant", "nearest: " + base::nearest_name(member.key, known));
+        one.updates.push_back({static_cast<std::size_t>(found - names_.variables.begin()),
+                               function(member, field, names_), file_place(member.node.place, field)});
     }
+    chain_.transitions.push_back(std::move(one));
+}
 
-    [[nodiscard]] std::int64_t whole(const Values& table, const std::string& key) {
-        constexpr double most = 9e15;
-        const model::StateFunction value = function(table, key, {{}, names_.constants});
-        if (!value) return 0;
-        const double number = value({});
-        if (std::abs(number) <= most && std::floor(number) == number) return static_cast<std::int64_t>(number);
-        const Place& place = table[key].given ? table[key].place : table.place;
-        add(place, field_of(table, key), fmt::format("{} is no integer", number), "an integer up to 9e15");
-        return 0;
-    }
-
-    void variable(const Values& table) {
-        model::ChainVariable one{table.text("name"), whole(table, "least"), whole(table, "most"),
-                                 whole(table, "initial")};
-        if (!new_name(one.name, table["name"].place, field_of(table, "name"))) return;
-        if (one.least > one.most)
-            add(table["most"].place, field_of(table, "most"), fmt::format("{} is below least {}", one.most, one.least),
-                "at least as much");
-        else if (one.initial < one.least || one.initial > one.most)
-            add(table["initial"].place, field_of(table, "initial"), fmt::format("{} is out of bounds", one.initial),
-                fmt::format("from {} to {}", one.least, one.most));
-        names_.variables.push_back(one.name);
-        chain_.variables.push_back(std::move(one));
-    }
-
-    void transition(const Values& table) {
-        model::ChainTransition one;
-        one.name = table.text("name");
-        one.place = file_place(table.place, table.field);
-        one.rate_place = file_place(table["rate"].place, field_of(table, "rate"));
-        if (table.given("guard")) one.guard = function(table, "guard", names_);
-        one.rate = function(table, "rate", names_);
-        for (const Member& member : table["update"].members) {
-            const std::string field = field_of(table, "update." + member.key.substr(0, 100));
-            const auto found = std::find(names_.variables.begin(), names_.variables.end(), member.key);
-            if (found == names_.variables.end()) {
-                add(member.place, field, "no such variable",
-                    "nearest: " + base::nearest_name(member.key, names_.variables));
-                continue;
-            }
-            one.updates.push_back({static_cast<std::size_t>(found - names_.variables.begin()),
-                                   function(member, field, names_), file_place(member.node.place, field)});
+void ChainBinder::reward(const Values& table) {
+    model::ChainReward one;
+    one.name = table.text("name");
+    one.place = file_place(table.place, table.field);
+    if (!new_name(one.name, table["name"].place, field_of(table, "name"))) return;
+    if (table.given("per_time")) one.per_time = function(table, "per_time", names_);
+    one.per_event.resize(chain_.transitions.size());
+    std::vector<std::string> known;
+    for (const model::ChainTransition& transition : chain_.transitions) known.push_back(transition.name);
+    for (const Member& member : table["per_event"].members) {
+        const std::string field = field_of(table, "per_event." + member.key.substr(0, 100));
+        bool any = false;
+        for (std::size_t i = 0; i < known.size(); ++i) {
+            if (known[i].empty() || known[i] != member.key) continue;
+            one.per_event[i] = function(member, field, names_);
+            any = true;
         }
-        chain_.transitions.push_back(std::move(one));
+        if (!any) add(member.place, field, "no such transition", "nearest: " + base::nearest_name(member.key, known));
     }
+    chain_.rewards.push_back(std::move(one));
+}
 
-    void component(const Values& table) {
-        const std::int64_t count = whole(table, "count");
-        const std::string& name = table.text("name");
-        if (!new_name(name, table["name"].place, field_of(table, "name"))) return;
-        if (count < 1)
-            add(table["count"].place, field_of(table, "count"), fmt::format("{} members", count), "1 or more");
-        names_.variables.push_back(name);
-        chain_.variables.push_back({name, 0, std::max<std::int64_t>(count, 1), std::max<std::int64_t>(count, 1)});
-    }
+bool ChainBinder::wants(const Values& table, const char* key, bool needed, bool allowed) {
+    if (table.given(key) && !allowed && !needed)
+        add(table[key].place, field_of(table, key), "has no meaning for kind " + table.text("kind"), "no such key");
+    if (!table.given(key) && needed)
+        add(table.place, field_of(table, key), "is missing for kind " + table.text("kind"), "");
+    return table.given(key) && (needed || allowed);
+}
 
-    /// Text of a key as a factor, after a finding where it is no expression.
-    [[nodiscard]] std::string factor(const Values& table, std::string_view key) {
-        (void)function(table, key, names_);
-        return "(" + table.text(key) + ")";
+void ChainBinder::measure(const Values& table) {
+    using enum MeasureKind;
+    model::ChainMeasure one;
+    one.name = table.text("name");
+    one.place = file_place(table.place, table.field);
+    one.kind = enum_of<MeasureKind>(table.text("kind"), {{"steady_state", steady_state},
+                                                         {"transient", transient},
+                                                         {"accumulated", accumulated},
+                                                         {"time_averaged", time_averaged},
+                                                         {"variance", variance},
+                                                         {"mean_time", mean_time},
+                                                         {"reward_until", reward_until},
+                                                         {"probability", probability},
+                                                         {"frequency", frequency},
+                                                         {"formula", formula}});
+    const bool timed =
+        one.kind == transient || one.kind == accumulated || one.kind == time_averaged || one.kind == variance;
+    const bool rewarded = timed || one.kind == steady_state || one.kind == reward_until;
+    const bool aimed =
+        one.kind == mean_time || one.kind == reward_until || one.kind == probability || one.kind == frequency;
+    if (wants(table, "time", timed, one.kind == probability)) {
+        const std::string& unit = chain_.time_unit;
+        const double seconds = unit == "s" ? 1.0 : unit == "min" ? 60.0 : unit == "h" ? 3600.0 : 86400.0;
+        one.time = table.number("time") / seconds;
     }
-    [[nodiscard]] static std::string failed(const Values& table) {
-        return "(" + table.text("count") + " - " + table.text("name") + ")";
+    if (wants(table, "reward", rewarded, false)) one.reward = reward_of(table);
+    if (wants(table, "target", aimed, false)) one.target = function(table, "target", names_);
+    if (wants(table, "avoid", false, one.kind == probability)) one.avoid = function(table, "avoid", names_);
+    if (wants(table, "formula", one.kind == formula, false)) {
+        Names names{measures_, names_.constants};
+        one.formula = function(table, "formula", names);
     }
+    if (!new_name(one.name, table["name"].place, field_of(table, "name"))) return;
+    measures_.push_back(one.name);
+    chain_.measures.push_back(std::move(one));
+}
 
-    /// A transition that changes the number of working members, from texts that are good on their own.
-    void add_transition(const std::string& name, const Values& table, std::string_view rate_key,
-                        const std::string& guard, const std::string& rate, std::vector<model::ChainUpdate> updates) {
-        model::ChainTransition one;
-        one.name = name;
-        one.place = file_place(table.place, table.field);
-        one.rate_place = file_place(table[rate_key].place, field_of(table, rate_key));
-        one.guard = function(guard, table.place, table.field, names_, false);
-        one.rate = function(rate, table[rate_key].place, field_of(table, rate_key), names_, false);
-        one.updates = std::move(updates);
-        chain_.transitions.push_back(std::move(one));
-    }
-    [[nodiscard]] model::ChainUpdate change(const Values& table, const std::string& name, const std::string& by) {
-        const auto found = std::find(names_.variables.begin(), names_.variables.end(), name);
-        return {static_cast<std::size_t>(found - names_.variables.begin()),
-                function(name + by, table.place, table.field, names_, false), file_place(table.place, table.field)};
-    }
-
-    void failure(const Values& table) {
-        const std::string& name = table.text("name");
-        std::string at_risk = name, guard = name + " > 0";
-        if (table.given("dormancy") && !table.given("active"))
-            add(table["dormancy"].place, field_of(table, "dormancy"), "has no meaning without spares", "active");
-        if (table.given("active")) {
-            const std::string active = factor(table, "active");
-            at_risk = fmt::format("(min({0}, {1})", name, active);
-            if (table.given("dormancy"))
-                at_risk += fmt::format(" + {} * max({} - {}, 0)", factor(table, "dormancy"), name, active);
-            at_risk += ")";
-        }
-        if (table.given("fails_while")) guard += " && " + factor(table, "fails_while");
-        const std::string rate = at_risk + " * " + factor(table, "failure_rate");
-        add_transition(name + "_failure", table, "failure_rate", guard, rate, {change(table, name, " - 1")});
-    }
-
-    /// Repairs of each class: by crews of its own, or by a shared pool in the order of its list.
-    void repairs() {
-        std::map<std::string, std::string> served;  // class -> crews at work on it
-        const std::vector<Values>& classes = file_["component"].tables;
-        std::vector<std::string> known;
-        for (const Values& one : classes) known.push_back(one.text("name"));
-        for (const Values& crew : file_["crew"].tables) {
-            std::string free = factor(crew, "number");
-            for (const std::string& name : crew["serves"].texts) {
-                const auto found = std::find(known.begin(), known.end(), name);
-                if (found == known.end() || served.contains(name)) {
-                    add(crew["serves"].place, field_of(crew, "serves"),
-                        fmt::format("{} {}", name, found == known.end() ? "is no component" : "is served already"),
-                        "nearest: " + base::nearest_name(name, known));
-                    continue;
-                }
-                const Values& one = classes[static_cast<std::size_t>(found - known.begin())];
-                if (one.given("crews") || !one.given("repair_rate"))
-                    add(one.place, one.field, fmt::format("is served by crew {}", crew.text("name")),
-                        "repair_rate and no crews of its own");
-                served[name] = fmt::format("min({}, max({}, 0))", failed(one), free);
-                free += " - " + failed(one);
-            }
-        }
-        for (const Values& one : classes) {
-            const std::string& name = one.text("name");
-            if (!one.given("repair_rate")) {
-                if (one.given("crews"))
-                    add(one["crews"].place, field_of(one, "crews"), "have nothing to do", "repair_rate");
-                continue;
-            }
-            std::string crews = failed(one);
-            if (served.contains(name)) crews = served[name];
-            if (one.given("crews")) crews = fmt::format("min({}, {})", failed(one), factor(one, "crews"));
-            add_transition(name + "_repair", one, "repair_rate", failed(one) + " > 0",
-                           crews + " * " + factor(one, "repair_rate"), {change(one, name, " + 1")});
-        }
-    }
-
-    void common_cause(const Values& table) {
-        std::vector<std::string> known;
-        for (const Values& one : file_["component"].tables) known.push_back(one.text("name"));
-        std::vector<model::ChainUpdate> updates;
-        std::string guard;
-        for (const Member& member : table["takes"].members) {
-            const std::string field = field_of(table, "takes." + member.key.substr(0, 100));
-            if (std::find(known.begin(), known.end(), member.key) == known.end()) {
-                add(member.place, field, "no such component", "nearest: " + base::nearest_name(member.key, known));
-                continue;
-            }
-            const model::StateFunction number = function(member, field, {{}, names_.constants});
-            const double taken = number ? number({}) : 1.0;
-            if (!(taken >= 1.0) || std::floor(taken) != taken)
-                add(member.node.place, field, fmt::format("{} members", taken), "an integer, 1 or more");
-            updates.push_back(change(table, member.key, fmt::format(" - min({}, {:.0f})", member.key, taken)));
-            guard += (guard.empty() ? "" : " || ") + member.key + " > 0";
-        }
-        if (guard.empty())
-            return add(table["takes"].place, field_of(table, "takes"), "takes nothing", "component = number");
-        add_transition(table.text("name"), table, "rate", guard, factor(table, "rate"), std::move(updates));
-    }
-
-    void reward(const Values& table) {
-        model::ChainReward one;
-        one.name = table.text("name");
-        one.place = file_place(table.place, table.field);
-        if (!new_name(one.name, table["name"].place, field_of(table, "name"))) return;
-        if (table.given("per_time")) one.per_time = function(table, "per_time", names_);
-        one.per_event.resize(chain_.transitions.size());
-        std::vector<std::string> known;
-        for (const model::ChainTransition& transition : chain_.transitions) known.push_back(transition.name);
-        for (const Member& member : table["per_event"].members) {
-            const std::string field = field_of(table, "per_event." + member.key.substr(0, 100));
-            bool any = false;
-            for (std::size_t i = 0; i < known.size(); ++i) {
-                if (known[i].empty() || known[i] != member.key) continue;
-                one.per_event[i] = function(member, field, names_);
-                any = true;
-            }
-            if (!any)
-                add(member.place, field, "no such transition", "nearest: " + base::nearest_name(member.key, known));
-        }
-        chain_.rewards.push_back(std::move(one));
-    }
-
-    /// Needs a key of a measure, or must not have it.
-    [[nodiscard]] bool wants(const Values& table, const char* key, bool needed, bool allowed) {
-        if (table.given(key) && !allowed && !needed)
-            add(table[key].place, field_of(table, key), "has no meaning for kind " + table.text("kind"), "no such key");
-        if (!table.given(key) && needed)
-            add(table.place, field_of(table, key), "is missing for kind " + table.text("kind"), "");
-        return table.given(key) && (needed || allowed);
-    }
-
-    void measure(const Values& table) {
-        using enum MeasureKind;
-        model::ChainMeasure one;
-        one.name = table.text("name");
-        one.place = file_place(table.place, table.field);
-        one.kind = enum_of<MeasureKind>(table.text("kind"), {{"steady_state", steady_state},
-                                                             {"transient", transient},
-                                                             {"accumulated", accumulated},
-                                                             {"time_averaged", time_averaged},
-                                                             {"variance", variance},
-                                                             {"mean_time", mean_time},
-                                                             {"reward_until", reward_until},
-                                                             {"probability", probability},
-                                                             {"frequency", frequency},
-                                                             {"formula", formula}});
-        const bool timed =
-            one.kind == transient || one.kind == accumulated || one.kind == time_averaged || one.kind == variance;
-        const bool rewarded = timed || one.kind == steady_state || one.kind == reward_until;
-        const bool aimed =
-            one.kind == mean_time || one.kind == reward_until || one.kind == probability || one.kind == frequency;
-        if (wants(table, "time", timed, one.kind == probability)) {
-            const std::string& unit = chain_.time_unit;
-            const double seconds = unit == "s" ? 1.0 : unit == "min" ? 60.0 : unit == "h" ? 3600.0 : 86400.0;
-            one.time = table.number("time") / seconds;
-        }
-        if (wants(table, "reward", rewarded, false)) one.reward = reward_of(table);
-        if (wants(table, "target", aimed, false)) one.target = function(table, "target", names_);
-        if (wants(table, "avoid", false, one.kind == probability)) one.avoid = function(table, "avoid", names_);
-        if (wants(table, "formula", one.kind == formula, false)) {
-            Names names{measures_, names_.constants};
-            one.formula = function(table, "formula", names);
-        }
-        if (!new_name(one.name, table["name"].place, field_of(table, "name"))) return;
-        measures_.push_back(one.name);
-        chain_.measures.push_back(std::move(one));
-    }
-
-    /// Index of the named reward, or of a new one from an expression.
-    [[nodiscard]] std::size_t reward_of(const Values& table) {
-        const std::string& text = table.text("reward");
-        for (std::size_t i = 0; i < chain_.rewards.size(); ++i)
-            if (chain_.rewards[i].name == text) return i;
-        model::ChainReward one;
-        one.per_time = function(table, "reward", names_);
-        one.place = file_place(table["reward"].place, field_of(table, "reward"));
-        chain_.rewards.push_back(std::move(one));
-        return chain_.rewards.size() - 1;
-    }
-
-    const Values& file_;
-    const Values* variant_;
-    Findings& findings_;
-    model::Chain chain_;
-    Names names_;
-    std::set<std::string> taken_;
-    std::vector<std::string> measures_;
-};
-
-}  // namespace
+std::size_t ChainBinder::reward_of(const Values& table) {
+    const std::string& text = table.text("reward");
+    for (std::size_t i = 0; i < chain_.rewards.size(); ++i)
+        if (chain_.rewards[i].name == text) return i;
+    model::ChainReward one;
+    one.per_time = function(table, "reward", names_);
+    one.place = file_place(table["reward"].place, field_of(table, "reward"));
+    chain_.rewards.push_back(std::move(one));
+    return chain_.rewards.size() - 1;
+}
 
 std::vector<model::Chain> bind_chains(const Values& file, Findings& findings) {
     std::vector<model::Chain> chains;

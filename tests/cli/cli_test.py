@@ -27,6 +27,59 @@ class Folder(unittest.TestCase):
         return process
 
 
+class Chains(Folder):
+    CASES = os.path.join(ROOT, "inputs", "measurements", "avail")
+
+    def test_exact_answers_of_a_chain_file(self):
+        process = self.assert_done(run("avail", os.path.join(self.CASES, "A10.toml"), "--exact", "--json"))
+        chains = json.loads(process.stdout)["chains"]
+        self.assertEqual([chain["variant"] for chain in chains], ["crews_1", "crews_2", "crews_8"])
+        first = chains[0]["measures"][0]
+        self.assertEqual(first["name"], "availability_6of8")
+        self.assertAlmostEqual(first["value"], 0.9974863353781802, delta=1e-12)
+        text = self.assert_done(run("avail", os.path.join(self.CASES, "A10.toml"), "--exact")).stdout
+        self.assertIn("9 states", text)
+
+    def test_a_chain_without_exact_is_wrong_usage(self):
+        process = self.assert_done(run("avail", os.path.join(self.CASES, "A10.toml")), 2)
+        self.assertIn("--exact", process.stderr)
+
+    def test_a_wrong_chain_is_a_finding_with_its_place(self):
+        path = self.path("wrong.toml")
+        with open(path, "w") as file:
+            file.write('[[component]]\nname = "node"\ncount = 2\nfailure_rate = "node - 2"\n'
+                       '[[measure]]\nname = "mttf"\nkind = "mean_time"\ntarget = "node == 0"\n')
+        self.assert_done(run("avail", path, "--exact"))        # 2 - 2 = 0: nothing ever fails
+        with open(path, "a") as file:
+            file.write('[[component]]\nname = "link"\ncount = 2\nfailure_rate = "1 - link"\n')
+        process = self.assert_done(run("avail", path, "--exact"), 2)
+        self.assertRegex(process.stderr, r"wrong.toml:12:16: error: .*the rate is -2 in state node=2, link=2")
+
+    def test_a_billion_states_are_an_error_and_no_hang(self):
+        path = self.path("large.toml")
+        with open(path, "w") as file:
+            file.write('[chain]\nmost_states = 20000\n[[component]]\nname = "node"\ncount = 1000000000\nfailure_rate = 1\n'
+                       'repair_rate = 1\n[[measure]]\nname = "up"\nkind = "steady_state"\nreward = "node"\n')
+        process = self.assert_done(run("avail", path, "--exact"), 2)
+        self.assertIn("more than 20000 states", process.stderr)
+
+    def test_validate_avail_fails_when_an_answer_is_missed(self):
+        good, table = os.path.join(self.CASES, "A01.toml"), self.path("table.csv")
+        self.assert_done(run("validate", "avail", "--rows", good, "--csv", table))
+        with open(table) as file:
+            lines = file.read().splitlines()
+        self.assertEqual(lines[0], "id,family,quantity,predicted,measured,relative_error,low,high,used_to_fit,reason")
+        self.assertTrue(lines[1].startswith("A01,A01/component,availability,0.99206349206349"), lines[1])
+        with open(good) as file:
+            text = file.read()
+        folder = self.path("cases")
+        os.mkdir(folder)
+        with open(os.path.join(folder, "changed.toml"), "w") as file:
+            file.write(text.replace("repair_rate = 0.125", "repair_rate = 0.126"))
+        process = self.assert_done(run("validate", "avail", "--rows", folder), 1)
+        self.assertIn("OUTSIDE", process.stdout)
+
+
 class Usage(Folder):
     def test_without_a_command_the_overview_is_printed_and_the_code_is_2(self):
         process = self.assert_done(run(), 2)

@@ -33,6 +33,8 @@ struct TransientAnswer {
 ///          independent of the path. Sums of terms >= 0 for rewards >= 0, so rare states keep their relative accuracy.
 ///          When `long_run` is given and every probability is within `close` of its share there, relative, the rest of
 ///          the sum is the long run: a bound that later steps cannot break.
+///          With absorbing states, when one step shrinks every other probability by nearly the same factor, it does so
+///          in all later steps (bounds on the factor cannot widen), and the rest follows in closed form.
 /// Inputs:  start: probabilities by state (or any weights); rewards: by state; absorbing: states that are kept once
 ///          entered (empty: none).
 /// Limits:  steps x transitions <= most_work.

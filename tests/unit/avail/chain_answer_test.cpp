@@ -237,6 +237,17 @@ TEST(Stationary, EliminationGivesUpAtItsLimit) {
     EXPECT_FALSE(stationary_by_elimination(explore(repairman(50, 1.0, 1.0, 1)).chain, 10.0).has_value());
 }
 
+TEST(ChainAnswer, ALongWaitForARareTargetTakesFewSteps) {
+    // Two units, failure 1e-3, repair 1 by one crew, until both are down: rates 0->1: 2e-3, 1->2: 1e-3, 1->0: 1.
+    // Survival = (a e^-bt - b e^-at)/(a - b) with a, b the roots of x^2 - 1.003 x + 2e-6 = 0.
+    Chain chain = repairman(2, 1e-3, 1.0, 1);
+    const double time = 1e5, a = (1.003 + std::sqrt(1.003 * 1.003 - 8e-6)) / 2, b = 2e-6 / a;
+    reach(chain, MeasureKind::probability, is_down, time);
+    const ChainAnswer answer = answer_chain(chain);
+    EXPECT_NEAR(answer.measures[0].value, 1.0 - (a * std::exp(-b * time) - b * std::exp(-a * time)) / (a - b), 1e-10);
+    EXPECT_LT(std::stoi(answer.measures[0].method), 500);  // of 100,000
+}
+
 TEST(PoissonWindow, WeightsOfSmallAndLargeMeans) {
     const PoissonWindow small{0.5};
     EXPECT_EQ(small.first, 0u);
