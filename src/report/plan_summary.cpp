@@ -85,12 +85,16 @@ std::string groups_text(const model::Transformer& transformer, const model::Layo
     return text;
 }
 
-std::string split_text(const std::vector<ChunkLoad>& split, int pipeline_parallel) {
+std::string split_text(const std::vector<ChunkLoad>& split, int pipeline_parallel, model::PipelineSchedule schedule) {
     std::string text;
-    const auto name = [pipeline_parallel, &split](std::size_t i) {
+    const auto name = [pipeline_parallel, schedule, &split](std::size_t i) {
         const auto width = static_cast<std::size_t>(pipeline_parallel);
-        return split.size() > width ? fmt::format("chunk {} of stage {}", i / width, i % width)
-                                    : fmt::format("stage {}", i);
+        if (schedule == model::PipelineSchedule::dualpipe)
+            return fmt::format("stage {} (on ranks {} and {})", i, i, width - 1 - i);
+        const bool turns = model::is_v_shaped(schedule) && i >= width;  // chunk 1 comes back from the last rank
+        return split.size() > width
+                   ? fmt::format("chunk {} of stage {}", i / width, turns ? 2 * width - 1 - i : i % width)
+                   : fmt::format("stage {}", i);
     };
     for (std::size_t first = 0; first < split.size();) {
         std::size_t last = first;
@@ -119,7 +123,8 @@ std::string plan_text(const model::Plan& plan, const PlanFacts& facts) {
                             groups_text(transformer, *facts.layout));
         if (!facts.rules.feasible())
             text += fmt::format("verdict  {}: {}\n", model::to_text(facts.rules.reason), facts.rules.detail);
-        if (!facts.split.empty()) text += "split\n" + split_text(facts.split, facts.layout->pipeline_parallel);
+        if (!facts.split.empty())
+            text += "split\n" + split_text(facts.split, facts.layout->pipeline_parallel, facts.layout->schedule);
     }
     if (plan.training) {
         text += fmt::format("space    {} designs\n", grouped(static_cast<std::int64_t>(facts.num_designs)));

@@ -168,8 +168,8 @@ double v_shaped_time(const Pipeline& pipeline, const PipelineTimes& times) noexc
         sum += work;
         round_trip += work - (near.backward_weight + far.backward_weight).value();
     }
-    // Slots between F and B of chunk 0 on rank 0, six a micro-batch: 12p, 6p or 4p and a few.
-    const std::int64_t slots = v_pattern(pipeline.schedule, p).start[3];
+    // Six slots a micro-batch between F and B of chunk 0 on rank 0.
+    const std::int64_t slots = v_round_trip(pipeline.schedule, p);
     double each = std::max(busiest, round_trip / static_cast<double>((slots + 5) / 6));
     if (pipeline.schedule == model::PipelineSchedule::v_min) {
         const double forward = mean.forward.value(), input = mean.backward_input().value();

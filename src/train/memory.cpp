@@ -61,14 +61,14 @@ Bytes activations_of(const Shared& s, const ChunkLoad& load) noexcept {
 }
 
 /// Micro-batches of chunk 0 and 1 of a rank at the moment when they hold the most bytes.
-HeldChunks held_chunks(const Shared& s, int rank, HeldChunksTable& table) {
+HeldChunks held_chunks(const Shared& s, int rank, const HeldChunksTable::Moments& moments) {
     std::array<Bytes, 2> each{};
     for (int chunk = 0; chunk < s.pipeline.num_chunks; ++chunk)
         each[static_cast<std::size_t>(chunk)] =
             activations_of(s, chunk_load(s.job.transformer, s.layout, s.pipeline.stage_of(rank, chunk)));
     HeldChunks fullest;
     Bytes most{-1.0};
-    for (const HeldChunks& moment : table.fullest(s.pipeline, rank)) {
+    for (const HeldChunks& moment : moments.of_rank(rank)) {
         const Bytes bytes = each[0] * double(moment.of[0]) + each[1] * double(moment.of[1]);
         if (bytes <= most) continue;
         most = bytes;
@@ -77,11 +77,11 @@ HeldChunks held_chunks(const Shared& s, int rank, HeldChunksTable& table) {
     return fullest;
 }
 
-StageSums stage_sums(const Shared& s, int stage, HeldChunksTable& table) {
+StageSums stage_sums(const Shared& s, int stage, const HeldChunksTable::Moments& moments) {
     StageSums sums;
     const bool split = model::splits_backward(s.layout.schedule);
     const std::int64_t in_flight = split ? 0 : num_in_flight(s.pipeline, stage);
-    const HeldChunks at_fullest = split ? held_chunks(s, stage, table) : HeldChunks{};
+    const HeldChunks at_fullest = split ? held_chunks(s, stage, moments) : HeldChunks{};
     for (int chunk = 0; chunk < s.pipeline.num_chunks; ++chunk) {
         const ChunkLoad load = chunk_load(s.job.transformer, s.layout, s.pipeline.stage_of(stage, chunk));
         const double held = static_cast<double>(split ? at_fullest.of[static_cast<std::size_t>(chunk)]
@@ -120,8 +120,8 @@ ModelStates model_states(const HeldParameters& held, double ranks, double expert
 
 namespace {
 
-StageMemory one_stage(const Shared& s, int stage, HeldChunksTable& table) {
-    const StageSums sums = stage_sums(s, stage, table);
+StageMemory one_stage(const Shared& s, int stage, const HeldChunksTable::Moments& moments) {
+    const StageSums sums = stage_sums(s, stage, moments);
     const int level = s.layout.optimizer_sharding;
     const double all = sums.parameters + sums.expert_parameters;
     const ModelStates states = model_states({sums.parameters, sums.expert_parameters}, s.ranks, s.expert_ranks, level,
@@ -142,6 +142,10 @@ StageMemory one_stage(const Shared& s, int stage, HeldChunksTable& table) {
     return memory;
 }
 
+HeldChunksTable::Moments moments_of(const Shared& s, HeldChunksTable& table) {
+    return model::splits_backward(s.layout.schedule) ? table.fullest(s.pipeline) : HeldChunksTable::Moments{};
+}
+
 }  // namespace
 
 std::vector<StageMemory> stage_memory(const Job& job, const model::Layout& layout, const UnitCosts& costs) {
@@ -149,7 +153,8 @@ std::vector<StageMemory> stage_memory(const Job& job, const model::Layout& layou
     std::vector<StageMemory> stages;
     stages.reserve(static_cast<std::size_t>(layout.pipeline_parallel));
     HeldChunksTable table;
-    for (int stage = 0; stage < layout.pipeline_parallel; ++stage) stages.push_back(one_stage(values, stage, table));
+    const HeldChunksTable::Moments moments = moments_of(values, table);
+    for (int stage = 0; stage < layout.pipeline_parallel; ++stage) stages.push_back(one_stage(values, stage, moments));
     return stages;
 }
 
@@ -161,9 +166,10 @@ FullestStage fullest_stage(const Job& job, const model::Layout& layout, const Un
 FullestStage fullest_stage(const Job& job, const model::Layout& layout, const UnitCosts& costs,
                            HeldChunksTable& table) {
     const Shared values = shared(job, layout, costs);
+    const HeldChunksTable::Moments moments = moments_of(values, table);
     FullestStage fullest;
     for (int stage = 0; stage < layout.pipeline_parallel; ++stage) {
-        const Bytes total = one_stage(values, stage, table).total();
+        const Bytes total = one_stage(values, stage, moments).total();
         if (total > fullest.total) fullest = {stage, total};
     }
     return fullest;

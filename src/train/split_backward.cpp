@@ -65,6 +65,13 @@ VPattern v_pattern(PipelineSchedule schedule, int num_ranks) noexcept {
     return best;
 }
 
+std::int64_t v_round_trip(PipelineSchedule schedule, int num_ranks) noexcept {
+    const std::int64_t p = num_ranks;
+    if (schedule == PipelineSchedule::zb_v) return 12 * p - 9;
+    if (schedule == PipelineSchedule::v_half) return p % 2 == 0 ? 6 * p + 4 : 6 * p - 2;
+    return p % 3 == 0 ? 4 * p + 1 : 4 * p - 1;
+}
+
 std::int64_t v_chunks_held(PipelineSchedule schedule, int num_ranks) noexcept {
     const std::int64_t p = num_ranks;
     if (schedule == PipelineSchedule::zb_v) return 2 * p;
@@ -332,10 +339,9 @@ const HeldChunksTable::Entry& HeldChunksTable::entry(const Pipeline& pipeline) {
     return entries_.back();
 }
 
-std::span<const HeldChunks> HeldChunksTable::fullest(const Pipeline& pipeline, int rank) {
+HeldChunksTable::Moments HeldChunksTable::fullest(const Pipeline& pipeline) {
     const Entry& e = entry(pipeline);
-    const auto r = static_cast<std::size_t>(rank);
-    return {e.moments.data() + e.first[r], e.first[r + 1] - e.first[r]};
+    return {e.moments, e.first};
 }
 
 }  // namespace windtunnel::train

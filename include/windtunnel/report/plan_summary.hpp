@@ -35,6 +35,7 @@ struct PlanFacts {
 [[nodiscard]] std::string groups_text(const model::Transformer& transformer, const model::Layout& layout);
 
 /// "3 dense + 4 moe, embedding" for a chunk; equal neighbours are written once in `split_text`.
-[[nodiscard]] std::string split_text(const std::vector<train::ChunkLoad>& split, int pipeline_parallel);
+[[nodiscard]] std::string split_text(const std::vector<train::ChunkLoad>& split, int pipeline_parallel,
+                                     model::PipelineSchedule schedule = model::PipelineSchedule::one_f_one_b);
 
 }  // namespace windtunnel::report

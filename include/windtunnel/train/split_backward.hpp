@@ -49,6 +49,9 @@ struct VPattern {
 };
 [[nodiscard]] VPattern v_pattern(model::PipelineSchedule schedule, int num_ranks) noexcept;
 
+/// Slots from F to B of chunk 0 on rank 0, v_pattern().start[3], in O(1): 12p, 6p or 4p and a few.
+[[nodiscard]] std::int64_t v_round_trip(model::PipelineSchedule schedule, int num_ranks) noexcept;
+
 /// Most chunks whose F has run and whose W has not, on any rank: 2p for zb_v (as much as 1F1B), p + 1 or p + 2 for
 /// v_half, about 2p/3 for v_min.
 [[nodiscard]] std::int64_t v_chunks_held(model::PipelineSchedule schedule, int num_ranks) noexcept;
@@ -64,8 +67,16 @@ struct HeldChunks {
 /// other pair exceeds in both. Made once for a schedule, p and m, and kept.
 class HeldChunksTable {
 public:
-    /// Fullest moments of a rank, at least one. Valid until the next call.
-    [[nodiscard]] std::span<const HeldChunks> fullest(const Pipeline& pipeline, int rank);
+    struct Moments {
+        std::span<const HeldChunks> all;
+        std::span<const std::size_t> first;  ///< of each rank, one entry more at the end
+        [[nodiscard]] std::span<const HeldChunks> of_rank(int rank) const noexcept {
+            const auto r = static_cast<std::size_t>(rank);
+            return all.subspan(first[r], first[r + 1] - first[r]);
+        }
+    };
+    /// Fullest moments of all ranks, at least one each. Valid until the next call.
+    [[nodiscard]] Moments fullest(const Pipeline& pipeline);
 
     /// No longer step holds more than one of so many micro-batches.
     [[nodiscard]] static std::int64_t enough_micro_batches(const Pipeline& pipeline) noexcept {

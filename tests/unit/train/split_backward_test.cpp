@@ -147,6 +147,13 @@ TEST(SplitBackward, VSchedulesHaveTheBubblesOfTheirPatterns) {
         }
 }
 
+TEST(SplitBackward, TheRoundTripIsThatOfThePattern) {
+    for (const PipelineSchedule schedule : {zb_v, v_half, v_min})
+        for (int p = 2; p <= 100; ++p)
+            EXPECT_EQ(v_round_trip(schedule, p), v_pattern(schedule, p).start[3])
+                << model::to_text(schedule) << " " << p;
+}
+
 TEST(SplitBackward, DualPipeHasThePublishedBubble) {
     // (p/2 - 1)(FB + B - 3W), B the whole backward; a pair FB here takes what both take together. F = 1, B = 1 + 1, W =
     // 1: (p/2 - 1)(3 + 2 - 3). The V form runs p stages on p/2 ranks: the same with the number of stages.
@@ -180,7 +187,7 @@ TEST(SplitBackward, APairHidesExpertCommunicationUnderCompute) {
 std::int64_t most_held(HeldChunksTable& table, const Pipeline& pipeline) {
     std::int64_t most = 0;
     for (int rank = 0; rank < pipeline.num_ranks; ++rank)
-        for (const HeldChunks& moment : table.fullest(pipeline, rank))
+        for (const HeldChunks& moment : table.fullest(pipeline).of_rank(rank))
             most = std::max(most, moment.of[0] + moment.of[1]);
     return most;
 }
@@ -210,7 +217,7 @@ TEST(HeldChunks, DoNotGrowWithTheBatchOnceThePipelineIsFull) {
             for (int rank = 0; rank < p; ++rank) {
                 std::array<std::int64_t, 2> now{};
                 std::int64_t above = 0;
-                const auto moments = table.fullest(longer, rank);
+                const auto moments = table.fullest(longer).of_rank(rank);
                 for (const ScheduledTask& task : pipeline_order(longer, rank)) {
                     const auto chunk = static_cast<std::size_t>(task.chunk);
                     if (task.kind == TaskKind::forward) ++now[chunk];
