@@ -34,7 +34,8 @@ ExitCode run_validate(const Arguments& arguments, Context& context) {
     if (std::find(kinds.begin(), kinds.end(), what) == kinds.end())
         throw_usage_error(what, "nothing to validate under this name", base::nearest_name(what, kinds));
     const std::string inputs = shipped_inputs();
-    if (inputs.empty())
+    const bool own_chains = what == "avail" && arguments.has("rows");  // chains bring all that they need
+    if (inputs.empty() && !own_chains)
         throw base::RunError{
             "no folder of shipped inputs beside this program; name one with the environment variable "
             "WINDTUNNEL_INPUTS"};

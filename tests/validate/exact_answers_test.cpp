@@ -53,9 +53,9 @@ TEST(KnownAnswer, IsMissedWhenTheModelOrTheAnswerIsAnother) {
         for (const RowResult& line : run_chain(chains.at(0))) outside += line.is_outside() ? 1 : 0;
         return outside;
     };
-    EXPECT_EQ(rows_with("repair = 0.125", "repair = 0.125"), 0);
-    EXPECT_EQ(rows_with("repair = 0.125", "repair = 0.12500001"), 4);
-    EXPECT_EQ(rows_with("repair = 0.125", "repair = -1"), 4);  // a negative rate: no prediction
+    EXPECT_EQ(rows_with("repair_rate = 0.125", "repair_rate = 0.125"), 0);
+    EXPECT_EQ(rows_with("repair_rate = 0.125", "repair_rate = 0.126"), 4);
+    EXPECT_EQ(rows_with("repair_rate = 0.125", "repair_rate = -1"), 4);  // a negative rate: no prediction
     EXPECT_EQ(rows_with("\navailability = 0.99206", "\navailability = 0.99207"), 1);
 }
 
