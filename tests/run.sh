@@ -51,16 +51,17 @@ test_preset() {
 configure() { cmake --preset "$1" "${@:2}"; }
 build() { cmake --build --preset "$1" "${@:2}"; }
 
-if step "configure ci" configure ci && step "build ci" build ci; then
+# How often runs are killed, and how many inputs are mutated under the sanitizers (without them a few, for speed).
+kills=6 mutations=100000
+[ "$full" = yes ] && kills=20 mutations=1000000
+
+if step "configure ci" configure ci -DWINDTUNNEL_KILLS=$kills -DWINDTUNNEL_FUZZ_ITERATIONS=2000 && step "build ci" build ci; then
     test_preset ci
 fi
 
 # AddressSanitizer and UndefinedBehaviorSanitizer: the unit tests, and mutated plans, configurations and journals.
-if step "configure asan" configure asan && step "build asan" build asan; then
-    export WINDTUNNEL_FUZZ_CASES=100000
-    [ "$full" = yes ] && export WINDTUNNEL_FUZZ_CASES=1000000
-    test_preset asan -L 'unit|fuzz' --timeout "$([ "$full" = yes ] && echo 14400 || echo 1500)"
-    unset WINDTUNNEL_FUZZ_CASES
+if step "configure asan" configure asan -DWINDTUNNEL_FUZZ_ITERATIONS=$mutations && step "build asan" build asan; then
+    test_preset asan -L 'unit|fuzz'
 fi
 
 if [ "$full" = yes ]; then

@@ -66,8 +66,8 @@ Command avail_command() {
             1,
             together({trial_options(),
                       {{"exact", "",
-                        "the long run by closed forms, where failures and repairs make a Markov chain; the measures of "
-                        "a chain file"}},
+                        "the long run by closed forms, where failures and repairs make a Markov chain; where they make "
+                        "none for any variant: the reason, and exit code 3. Of a chain file: its measures"}},
                       plan_options(),
                       run_options(),
                       print_options()})};

@@ -50,6 +50,8 @@ std::vector<Option> together(std::vector<std::vector<Option>> lists) {
 
 namespace {
 
+constexpr std::int64_t greatest_seed = 9'200'000'000'000'000'000;  // as plan.seed
+
 std::vector<input::Override> overrides_of(const Arguments& arguments) {
     std::vector<input::Override> overrides;
     for (const std::string& text : arguments.texts("set")) {
@@ -59,7 +61,7 @@ std::vector<input::Override> overrides_of(const Arguments& arguments) {
                               "for example --set train.layout.tensor_parallel=4");
         overrides.push_back({text.substr(0, at), text.substr(at + 1)});
     }
-    if (const auto seed = arguments.integer("seed", 0, std::numeric_limits<std::int64_t>::max()))
+    if (const auto seed = arguments.integer("seed", 0, greatest_seed))
         overrides.push_back({"plan.seed", fmt::format("{}", *seed)});
     return overrides;
 }

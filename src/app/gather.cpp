@@ -39,6 +39,7 @@ ExitCode run_gather(const Arguments& arguments, Context& context) {
         throw base::RunError{fmt::format("{}: was made in the folder {}, which cannot be entered: {}", job.journals[0],
                                          header.working_folder, error.message())};
     std::vector<std::string> words = header.command;
+    std::erase(words, "--quiet");  // how loud the parts were is their own affair
     for (const char* name : {"json", "quiet"}) {
         const std::string option = std::string{"--"} + name;
         if (arguments.has(name) && std::ranges::find(words, option) == words.end()) words.push_back(option);

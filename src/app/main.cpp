@@ -2,11 +2,13 @@
 #include <iostream>
 
 #include "windtunnel/app/command_line.hpp"
+#include "windtunnel/driver/signals.hpp"
 
 int main(int argc, char** argv) {
     using namespace windtunnel;
     // A closed pipe behind stdout must not end a run that still has a file to write.
     std::signal(SIGPIPE, SIG_IGN);
+    driver::await_stop();
     try {
         parallel::Communicator communicator = parallel::Communicator::start();
         std::ostream nowhere{nullptr};  // of all ranks but the first

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "windtunnel/base/build_info.hpp"
 #include "windtunnel/base/errors.hpp"
 #include "windtunnel/store/file.hpp"
 #include "windtunnel/store/result_reader.hpp"
@@ -40,16 +41,24 @@ std::string lock_path(const std::string& output) {
     return output + ".lock";
 }
 
+std::string this_program() {
+    const base::BuildInfo build = base::build_info();
+    return fmt::format("windtunnel {}, git {}", build.version, build.git_state);
+}
+
 Output::Output(const AnyStudy& study, const RunOptions& options, SignalGuard& signals)
     : path_{options.output}, journal_path_{journal_path(path_)}, signals_{signals} {
     check_place(path_);
     lock_ = std::make_unique<store::Lock>(lock_path(path_));
     if (!lock_->stale_owner().empty())
         notes_.push_back(fmt::format("took over the stale lock {} of {}", lock_->path(), lock_->stale_owner()));
+    signals_.guard_files({lock_->path(), path_ + ".tmp", journal_path_ + ".new"});
     store::JournalHeader header{
         study.identity, options.seed, options.part.value_or(store::Part{}), options.command, {}};
     std::error_code ignored;
     header.working_folder = std::filesystem::current_path(ignored).string();
+    header.divided = options.part.has_value();
+    header.program = this_program();
     look_at_result(header, options);
     if (!already_complete_) open_journal(header, options);
 }
@@ -58,9 +67,23 @@ Output::Output(const RunOptions& options, SignalGuard& signals, const store::Jou
     : path_{options.output}, journal_path_{path_ + ".gather"}, signals_{signals} {
     check_place(path_);
     lock_ = std::make_unique<store::Lock>(lock_path(path_));
-    if (options.existing != Existing::overwrite && store::path_kind(path_) != store::PathKind::absent)
-        refuse(path_, "the result exists already", "another name, or --overwrite");
+    if (!lock_->stale_owner().empty())
+        notes_.push_back(fmt::format("took over the stale lock {} of {}", lock_->path(), lock_->stale_owner()));
+    if (options.existing != Existing::overwrite && store::path_kind(path_) != store::PathKind::absent) {
+        const store::ResultReader result{path_};
+        if (result.completeness() == store::Completeness::whole || result.provenance().identity != header.identity)
+            refuse(path_, "the result exists already", "another name, or --overwrite");
+        notes_.push_back(fmt::format("{} was incomplete and is made again", path_));
+    }
+    scratch_ = true;
+    signals_.guard_files({lock_->path(), path_ + ".tmp", journal_path_, journal_path_ + ".new"});
     journal_ = store::Journal::create(journal_path_, header);
+}
+
+Output::~Output() {
+    if (!scratch_) return;
+    std::error_code ignored;
+    std::filesystem::remove(journal_path_, ignored);
 }
 
 void Output::look_at_result(const store::JournalHeader& header, const RunOptions& options) {
@@ -77,6 +100,8 @@ void Output::look_at_result(const store::JournalHeader& header, const RunOptions
         difference = fmt::format("seed: {} in the result, {} here", theirs.seed, header.seed);
     else if (theirs.identity != header.identity)
         difference = "plan, " + store::first_difference(theirs.identity, header.identity, "the result");
+    // A journal beside it was begun with --overwrite, which settled what becomes of the result.
+    if (!difference.empty() && store::path_kind(journal_path_) == store::PathKind::file) return;
     if (!difference.empty())
         refuse(path_, "the result belongs to another run: " + difference, "the same plan and options, or --overwrite");
     if (result.completeness() != store::Completeness::whole) return;
@@ -102,7 +127,7 @@ void Output::open_journal(const store::JournalHeader& header, const RunOptions& 
             notes_.push_back(fmt::format("there is no journal {}; starting from the beginning", journal_path_));
         journal_ = store::Journal::create(journal_path_, header);
     }
-    signals_.guard_journal(journal_->descriptor(), lock_->path());
+    signals_.guard_journal(journal_->descriptor());
 }
 
 std::optional<store::Journal> Output::take_journal() {

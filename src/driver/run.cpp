@@ -95,10 +95,11 @@ public:
                                     journals.back().damaged_bytes(), path));
             }
             if (journals.empty()) refuse_option("", "no journal was given", "windtunnel gather JOURNAL... -o FILE.h5");
-            const bool parts = journals.front().header().part.count > 1;
+            const bool parts = journals.front().header().divided;
             store::JournalHeader header = journals.front().header();
             header.part = {};
             Output output{options_, signals_, header};
+            say_all(output.notes());
             BlockStore blocks{output.take_journal(), std::move(journals)};
             RoundsDone done;
             {
@@ -147,6 +148,7 @@ private:
         store::JournalHeader ours = first.header();
         ours.identity = study_.identity;
         ours.seed = options_.seed;
+        ours.program = this_program();
         ours.part.index = journal.header().part.index;
         if (const std::string difference = store::header_difference(journal.header(), ours); !difference.empty())
             throw base::InputError{{{journal.path(), 0, 0, "", "the journal belongs to another run: " + difference,

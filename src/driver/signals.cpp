@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "windtunnel/base/contracts.hpp"
+
 namespace windtunnel::driver {
 namespace {
 
@@ -23,7 +25,8 @@ struct SignalState {
     std::atomic<bool> stop{false};
     std::atomic<bool> is_root{true};
     std::atomic<int> journal{-1};
-    std::array<char, 4096> lock_path{};
+    std::atomic<bool> has_output{false};
+    std::array<std::array<char, 4096>, 4> removed_on_term{};
     std::array<struct sigaction, 5> before{};
 };
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
@@ -36,16 +39,16 @@ void on_stop(int) {
 /// Async-signal-safe calls only.
 void on_terminate(int) {
     if (!state.is_root.load()) ::_exit(exit_interrupted);
-    const int journal = state.journal.load();
-    const char kept[] = "\nwindtunnel: interrupted; the journal is kept, continue with --resume\n";
+    const char kept[] = "\nwindtunnel: interrupted; continue with --resume, or repeat the gather\n";
     const char lost[] = "\nwindtunnel: interrupted; nothing was kept (no --output)\n";
-    if (journal < 0) {
+    if (!state.has_output.load()) {
         [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, lost, sizeof lost - 1);
         ::_exit(1);
     }
-    ::fdatasync(journal);
+    if (const int journal = state.journal.load(); journal >= 0) ::fdatasync(journal);
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kept, sizeof kept - 1);
-    if (state.lock_path[0] != '\0') ::unlink(state.lock_path.data());
+    for (const auto& path : state.removed_on_term)
+        if (path[0] != '\0') ::unlink(path.data());
     ::_exit(exit_interrupted);
 }
 
@@ -54,8 +57,14 @@ const std::array<Entry, 5> entries{
 
 }  // namespace
 
+void await_stop() noexcept {
+    struct sigaction action {};
+    action.sa_handler = on_stop;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(SIGUSR1, &action, nullptr);
+}
+
 SignalGuard::SignalGuard(SignalRole role) {
-    state.stop.store(false);
     state.is_root.store(role == SignalRole::root);
     for (std::size_t index = 0; index < entries.size(); ++index) {
         struct sigaction action {};
@@ -67,14 +76,22 @@ SignalGuard::SignalGuard(SignalRole role) {
 
 SignalGuard::~SignalGuard() {
     release_journal();
+    state.has_output.store(false);
     for (std::size_t index = 0; index < entries.size(); ++index)
         ::sigaction(entries[index].signal, &state.before[index], nullptr);
+    for (auto& path : state.removed_on_term) path.fill('\0');
+    state.stop.store(false);
 }
 
-void SignalGuard::guard_journal(int descriptor, const std::string& lock_path) {
-    state.lock_path.fill('\0');
-    if (lock_path.size() < state.lock_path.size())
-        std::memcpy(state.lock_path.data(), lock_path.data(), lock_path.size());
+void SignalGuard::guard_files(const std::vector<std::string>& removed_on_term) {
+    base::expects(removed_on_term.size() <= state.removed_on_term.size(), "a place for each file");
+    for (std::size_t i = 0; i < removed_on_term.size(); ++i)
+        if (removed_on_term[i].size() < state.removed_on_term[i].size())
+            std::memcpy(state.removed_on_term[i].data(), removed_on_term[i].data(), removed_on_term[i].size());
+    state.has_output.store(true);
+}
+
+void SignalGuard::guard_journal(int descriptor) noexcept {
     state.journal.store(descriptor);
 }
 

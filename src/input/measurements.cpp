@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "windtunnel/base/hash.hpp"
 #include "windtunnel/input/quantity.hpp"
 #include "windtunnel/input/read.hpp"
 #include "windtunnel/input/records.hpp"
@@ -101,7 +102,9 @@ private:
     std::vector<std::string> known_;
 };
 
-std::optional<std::string> text_of_file(const fs::path& path, std::vector<base::Finding>& findings) {
+/// Reads a file and notes it: what was read is part of what a run is.
+std::optional<std::string> text_of_file(const fs::path& path, const char* role, model::Measurements& measurements,
+                                        std::vector<base::Finding>& findings) {
     std::ifstream file{path, std::ios::binary};
     if (!file || fs::is_directory(path)) {
         findings.push_back({path.string(), 0, 0, {}, "cannot be read", {}});
@@ -109,6 +112,7 @@ std::optional<std::string> text_of_file(const fs::path& path, std::vector<base::
     }
     std::ostringstream text;
     text << file.rdbuf();
+    measurements.files.push_back({role, path.string(), text.str(), base::fnv1a_64(text.str())});
     return text.str();
 }
 
@@ -128,9 +132,9 @@ void for_each_table(const Node& root, const char* name, std::vector<base::Findin
     }
 }
 
-std::optional<Node> document(const fs::path& path, const std::vector<std::string>& tables,
-                             std::vector<base::Finding>& findings) {
-    const auto text = text_of_file(path, findings);
+std::optional<Node> document(const fs::path& path, const std::vector<std::string>& tables, const char* role,
+                             model::Measurements& measurements, std::vector<base::Finding>& findings) {
+    const auto text = text_of_file(path, role, measurements, findings);
     auto root = text ? parse_toml(*text, path.string(), findings) : std::nullopt;
     if (root)
         for (const Member& member : root->members)
@@ -141,7 +145,7 @@ std::optional<Node> document(const fs::path& path, const std::vector<std::string
 }
 
 void read_defaults(const fs::path& path, model::Measurements& measurements, std::vector<base::Finding>& findings) {
-    const auto root = document(path, {"defaults", "window", "unsupported"}, findings);
+    const auto root = document(path, {"defaults", "window", "unsupported"}, "defaults", measurements, findings);
     if (!root) return;
     for_each_table(*root, "defaults", findings, [&](TableReader& reader) {
         model::RowDefaults defaults;
@@ -199,7 +203,7 @@ void append(std::vector<base::Finding>& findings, const base::InputError& error)
 }
 
 void read_calibrations(const fs::path& path, model::Measurements& measurements, std::vector<base::Finding>& findings) {
-    const auto root = document(path, {"calibration"}, findings);
+    const auto root = document(path, {"calibration"}, "calibrations", measurements, findings);
     if (!root) return;
     for_each_table(*root, "calibration", findings, [&](TableReader& reader) {
         model::CalibrationRule rule;
@@ -209,8 +213,10 @@ void read_calibrations(const fs::path& path, model::Measurements& measurements, 
         reader.texts("accelerators", rule.accelerators);
         reader.texts("dtypes", rule.dtypes);
         reader.boolean("moe", rule.moe);
+        const fs::path efficiency = (path.parent_path() / rule.name).lexically_normal();
+        (void)text_of_file(efficiency, "calibration", measurements, findings);
         try {
-            rule.efficiency = read_efficiency((path.parent_path() / rule.name).lexically_normal().string());
+            rule.efficiency = read_efficiency(efficiency.string());
         } catch (const base::InputError& error) {
             append(findings, error);
         }
@@ -219,7 +225,7 @@ void read_calibrations(const fs::path& path, model::Measurements& measurements, 
 }
 
 void read_limits(const fs::path& path, model::Measurements& measurements, std::vector<base::Finding>& findings) {
-    const auto root = document(path, {"limit"}, findings);
+    const auto root = document(path, {"limit"}, "limits", measurements, findings);
     if (!root) return;
     for_each_table(*root, "limit", findings, [&](TableReader& reader) {
         model::FamilyLimit limit;
@@ -231,7 +237,7 @@ void read_limits(const fs::path& path, model::Measurements& measurements, std::v
 }
 
 void read_aliases(const fs::path& path, model::Measurements& measurements, std::vector<base::Finding>& findings) {
-    const auto text = text_of_file(path, findings);
+    const auto text = text_of_file(path, "aliases", measurements, findings);
     if (!text) return;
     const auto json = nlohmann::json::parse(*text, nullptr, false);
     const auto aliases = json.is_object() ? json.find("aliases") : json.end();
@@ -262,6 +268,7 @@ model::Measurements read_measurements(const std::string& inputs_folder, const st
     model::Measurements measurements;
     const fs::path inputs{inputs_folder}, train = inputs / "measurements" / "train";
     for (const fs::path& path : files_of(inputs / "accelerators", ".toml", findings)) {
+        (void)text_of_file(path, "accelerator", measurements, findings);
         try {
             model::Accelerator accelerator = read_accelerator(path.string());
             measurements.accelerators[accelerator.id] = std::move(accelerator);
@@ -276,8 +283,10 @@ model::Measurements read_measurements(const std::string& inputs_folder, const st
     std::vector<fs::path> files{record_files.begin(), record_files.end()};
     if (record_files.empty()) files = files_of(train, ".json", findings);
     for (const fs::path& path : files)
-        if (const auto text = text_of_file(path, findings)) {
+        if (const auto text = text_of_file(path, "rows", measurements, findings)) {
             auto rows = parse_records(*text, path.string(), findings);
+            if (rows.empty())
+                findings.push_back({path.string(), 0, 0, "records", "holds no rows", "at least one record"});
             std::move(rows.begin(), rows.end(), std::back_inserter(measurements.rows));
         }
     if (!findings.empty()) throw base::InputError{std::move(findings)};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "windtunnel/base/contracts.hpp"
 #include "windtunnel/base/variates.hpp"
@@ -15,9 +16,12 @@ constexpr double normal_quantile_95 = 1.6448536269514722;  ///< a 90 % interval 
 constexpr double confidence = 0.95;
 
 std::array<Quantile, 4> quantiles(const base::QuantileSketch& sketch, double finished_fraction) {
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     std::array<Quantile, 4> all;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const double fraction = quantile_fractions[i];
+        all[i] = {fraction, unknown, {unknown, unknown}, true};
+        if (sketch.count() == 0) continue;
         all[i] = {fraction, sketch.quantile(fraction), sketch.interval(fraction, confidence),
                   fraction <= finished_fraction};
     }
@@ -50,7 +54,8 @@ Outcome outcome(const Campaign& campaign, std::uint64_t seed, std::uint64_t tria
         result.tokens = result.history.useful / campaign.job.step_time * campaign.tokens_per_step;
     }
     // The last step may hold more tokens than are left to train on.
-    result.tokens = result.history.finished ? campaign.tokens : std::min(result.tokens, campaign.tokens);
+    if (campaign.tokens > 0.0)
+        result.tokens = result.history.finished ? campaign.tokens : std::min(result.tokens, campaign.tokens);
     return result;
 }
 

@@ -49,7 +49,7 @@ std::string avail_json(const model::Plan& plan, const study::AvailAnswer& answer
 
 std::string rehearse_text(const model::Plan& plan, const study::RehearseAnswer& answer, std::size_t top) {
     if (!answer.feasible()) return search_text(plan, answer.search, top);
-    std::string text = plan.title + '\n' + time_lines(plan, answer.variants) + useful_lines(answer.variants);
+    std::string text = plan.title + '\n' + time_lines(plan, answer) + useful_lines(answer.variants);
     text += winner_text(plan, answer.search);
     for (const study::TrainPoint& point : answer.winner) text += train_point_text(plan, point);
     text += trials_tables(answer.variants) + '\n';
@@ -60,6 +60,7 @@ std::string rehearse_text(const model::Plan& plan, const study::RehearseAnswer& 
 std::string rehearse_json(const model::Plan& plan, const study::RehearseAnswer& answer, std::size_t top) {
     Json document = document_of(plan);
     document["variants"] = variants_array(answer.variants);
+    document["time_to_tokens"] = times_array(answer);
     for (const study::TrainPoint& point : answer.winner) document["winner"] = point_json(point);
     document["search"] = search_object(answer.search, top);
     return dumped(document, plan);

@@ -27,6 +27,11 @@ const QuantileEstimate* quantile(const std::vector<QuantileEstimate>& quantiles,
     return found == quantiles.end() ? nullptr : &*found;
 }
 
+/// ">= 12 d" where the quantile lies among trials that were given up.
+std::string bounded(const rehearse::Quantile& quantile) {
+    return (quantile.finished ? "" : ">= ") + human(Seconds{quantile.value});
+}
+
 std::string summary_table(const std::vector<VariantAnswer>& variants) {
     TextTable table{{"variant", "trials", "unfinished", "useful time", "95 % interval", "availability", "wall clock",
                      "95 % interval", "stops", "fewest spares"}};
@@ -56,7 +61,7 @@ std::string quantiles_table(const VariantAnswer& variant) {
     TextTable table{{"quantile", "wall clock", "95 % interval", "useful time", "95 % interval"}};
     for (const QuantileEstimate& wall : variant.wall_quantiles_s) {
         const QuantileEstimate* share = quantile(variant.share_quantiles, wall.fraction);
-        table.add_row({percent(wall.fraction), human(Seconds{wall.value}),
+        table.add_row({percent(wall.fraction), (wall.finished ? "" : ">= ") + human(Seconds{wall.value}),
                        fmt::format("{} to {}", human(Seconds{wall.low}), human(Seconds{wall.high})),
                        share ? percent(share->value) : "-",
                        share ? fmt::format("{} to {}", percent(share->low), percent(share->high)) : "-"});
@@ -99,7 +104,8 @@ Json quantiles_json(const std::vector<QuantileEstimate>& quantiles) {
         rows.push_back({{"fraction", quantile.fraction},
                         {"value", quantile.value},
                         {"low_95", quantile.low},
-                        {"high_95", quantile.high}});
+                        {"high_95", quantile.high},
+                        {"finished", quantile.finished}});
     return rows;
 }
 
@@ -107,7 +113,33 @@ Json finite(double value) {
     return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
+Json quantiles_json(const std::array<rehearse::Quantile, 4>& quantiles) {
+    Json rows = Json::array();
+    for (const rehearse::Quantile& quantile : quantiles)
+        rows.push_back({{"fraction", quantile.fraction},
+                        {"value", finite(quantile.value)},
+                        {"low_95", finite(quantile.interval.low)},
+                        {"high_95", finite(quantile.interval.high)},
+                        {"finished", quantile.finished}});
+    return rows;
+}
+
 }  // namespace
+
+Json times_array(const study::RehearseAnswer& answer) {
+    const double error = answer.step_time_error_90();
+    Json rows = Json::array();
+    for (std::size_t i = 0; i < answer.times.size(); ++i) {
+        const study::TimeToTokens& times = answer.times[i];
+        rows.push_back(
+            {{"name", answer.variants.at(i).name},
+             {"failures_alone_s", quantiles_json(times.time_s)},
+             {"step_time_error_90", error > 0.0 ? Json(error) : Json(nullptr)},
+             {"failures_and_step_time_error_s", error > 0.0 ? quantiles_json(times.with_error_s) : Json(nullptr)},
+             {"tokens", quantiles_json(times.tokens)}});
+    }
+    return rows;
+}
 
 std::string useful_lines(const std::vector<VariantAnswer>& variants) {
     std::string text;
@@ -126,27 +158,37 @@ std::string useful_lines(const std::vector<VariantAnswer>& variants) {
     return text;
 }
 
-std::string time_lines(const model::Plan& plan, const std::vector<VariantAnswer>& variants) {
+std::string time_lines(const model::Plan& plan, const study::RehearseAnswer& answer) {
     const double tokens = plan.rehearsal.tokens.value_or(plan.training ? plan.training->tokens : 0.0);
+    const double error = answer.step_time_error_90();
     std::string text;
-    for (const VariantAnswer& variant : variants) {
+    for (std::size_t i = 0; i < answer.variants.size(); ++i) {
+        const VariantAnswer& variant = answer.variants[i];
         if (!variant.job.num_steps) continue;
-        text += fmt::format("time to {} tokens", human_count(tokens));
-        if (const QuantileEstimate* median = quantile(variant.wall_quantiles_s, 0.5))
-            text += fmt::format(": median {}", human(Seconds{median->value}));
-        text += fmt::format(", mean {} (95 % interval {} to {})", human(Seconds{variant.wall_s.mean}),
-                            human(Seconds{variant.wall_s.low}), human(Seconds{variant.wall_s.high}));
-        const QuantileEstimate* early = quantile(variant.wall_quantiles_s, 0.1);
-        const QuantileEstimate* late = quantile(variant.wall_quantiles_s, 0.9);
-        if (early != nullptr && late != nullptr)
-            text += fmt::format(", 10 to 90 % of trials {} to {}", human(Seconds{early->value}),
-                                human(Seconds{late->value}));
+        const study::TimeToTokens times = i < answer.times.size() ? answer.times[i] : study::TimeToTokens{};
+        const auto& [early, median, late, latest] = times.time_s;
+        text += fmt::format("time to {} tokens: median {}, mean {} (95 % interval {} to {})", human_count(tokens),
+                            bounded(median), human(Seconds{variant.wall_s.mean}), human(Seconds{variant.wall_s.low}),
+                            human(Seconds{variant.wall_s.high}));
         if (std::isfinite(variant.failure_free_s.value()))
             text += fmt::format(", without failures {}", human(variant.failure_free_s));
         text += fmt::format("; failures: {}\n", variant.name);
+        text += fmt::format("  80 % interval of a run, failures alone: {} to {} (P99 {})\n", bounded(early),
+                            bounded(late), bounded(latest));
+        if (error > 0.0)
+            text += fmt::format(
+                "  80 % interval of a run, failures and the error of the step time (90 % interval +- {}): {} to {} "
+                "(P99 "
+                "{})\n",
+                percent(error), bounded(times.with_error_s[0]), bounded(times.with_error_s[2]),
+                bounded(times.with_error_s[3]));
+        else
+            text += "  the error of the step time is unknown (no calibration gives it) and is not in these intervals\n";
         if (variant.unfinished > 0)
             text += fmt::format(
-                "WARNING: {} of {} trials ended before the last token: their wall clock is where they were given up\n",
+                "WARNING: {} of {} trials ended before the last token: their wall clock is where they were given up, "
+                "and "
+                "quantiles that they reach are lower bounds (>=)\n",
                 variant.unfinished, variant.trials);
     }
     return text;

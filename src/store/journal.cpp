@@ -22,7 +22,7 @@ namespace windtunnel::store {
 namespace {
 
 constexpr std::string_view file_magic = "WTJOURNL";
-constexpr std::uint32_t format_version = 1;
+constexpr std::uint32_t format_version = 2;
 constexpr std::size_t prelude_size = 16;            // magic, version, CRC
 constexpr std::uint32_t record_magic = 0x4B4C4257;  // "WBLK"
 constexpr std::size_t record_head_size = 28;        // magic, round, block, size, CRC
@@ -81,6 +81,8 @@ std::string pack_header(const JournalHeader& header) {
     packer.put(header.part.index);
     packer.put(header.part.count);
     packer.put(std::string_view{header.working_folder});
+    packer.put(static_cast<std::uint8_t>(header.divided));
+    packer.put(std::string_view{header.program});
     packer.put(static_cast<std::uint64_t>(header.command.size()));
     for (const std::string& argument : header.command) packer.put(std::string_view{argument});
     return std::move(packer).take();
@@ -94,6 +96,8 @@ JournalHeader unpack_header(std::string_view bytes) {
     header.part.index = unpacker.get<std::uint64_t>();
     header.part.count = unpacker.get<std::uint64_t>();
     header.working_folder = unpacker.get_text();
+    header.divided = unpacker.get<std::uint8_t>() != 0;
+    header.program = unpacker.get_text();
     const auto num_arguments = unpacker.get<std::uint64_t>();
     for (std::uint64_t argument = 0; argument < num_arguments; ++argument)
         header.command.push_back(unpacker.get_text());
@@ -116,6 +120,8 @@ std::string header_difference(const JournalHeader& journal, const JournalHeader&
     if (journal.part != ours.part)
         return fmt::format("part: {}/{} in the journal, {}/{} here", journal.part.index, journal.part.count,
                            ours.part.index, ours.part.count);
+    if (journal.program != ours.program)
+        return fmt::format("program: `{}` in the journal, `{}` here", journal.program, ours.program);
     if (const std::string line = first_difference(journal.identity, ours.identity, "the journal"); !line.empty())
         return "plan, " + line;
     return {};
@@ -318,9 +324,8 @@ void Journal::append(BlockKey key, std::string_view payload) {
     const std::string head = pack_head({key, payload.size()});
     if (!write_once(file_, head, payload, pack_crc(crc32(payload, crc32(head))))) {
         const int error = errno;
-        if (::ftruncate(file_.descriptor(), static_cast<off_t>(end_)) != 0) {
-            // Reading stops at the torn record, so it does no harm.
-        }
+        // Reading stops at a torn record, so one that cannot be cut does no harm.
+        [[maybe_unused]] const int cut = ::ftruncate(file_.descriptor(), static_cast<off_t>(end_));
         throw_system_error("writing the journal", path_, error);
     }
     places_[key.round].emplace(key.block, Place{end_ + head.size(), payload.size()});

@@ -21,7 +21,7 @@ AvailStudy::State AvailStudy::start() const {
 
 std::optional<Round> AvailStudy::next_round(const State& state) const {
     if (!jobs_) return std::nullopt;
-    return next_trials(stop_, state.sums, names_.size(), 0, state.rounds_done);
+    return next_trials(stop_, state.sums, jobs_->jobs(), 0, state.rounds_done);
 }
 
 AvailStudy::Partial AvailStudy::evaluate(const Round&, ItemRange items, std::string_view) const {

@@ -84,8 +84,7 @@ std::vector<ColumnSchema> layout_columns() {
             integer("global_batch_size", "sequences of a step"),
             choice("recompute", "activation recompute",
                    names(model::Recompute::none, model::Recompute::selective, model::Recompute::full)),
-            choice("pipeline_schedule", "pipeline schedule",
-                   schedule_names()),
+            choice("pipeline_schedule", "pipeline schedule", schedule_names()),
             integer("optimizer_sharding", "ZeRO level")};
 }
 
@@ -212,12 +211,30 @@ store::TableSchema trials_summary_schema(const std::string& group, const std::ve
 }
 
 store::TableSchema trials_quantiles_schema(const std::string& group, const std::vector<std::string>& variants) {
-    return {group + "/quantiles",
-            "quantiles over trials with 95 % intervals",
-            {variant_column(variants), real("fraction", "1", "share of trials at or below the value"),
-             real("wall_s", "s", "wall clock of a trial"), real("wall_low_s", "s", "lower end"),
-             real("wall_high_s", "s", "upper end"), real("goodput", "1", "useful share of the wall clock"),
-             real("goodput_low", "1", "lower end"), real("goodput_high", "1", "upper end")}};
+    return {
+        group + "/quantiles",
+        "quantiles over trials with 95 % intervals",
+        {variant_column(variants), real("fraction", "1", "share of trials at or below the value"),
+         real("wall_s", "s", "wall clock of a trial"), real("wall_low_s", "s", "lower end"),
+         real("wall_high_s", "s", "upper end"), real("goodput", "1", "useful share of the wall clock"),
+         real("goodput_low", "1", "lower end"), real("goodput_high", "1", "upper end"),
+         choice("finished", "had so many trials done their work; no: the wall clock is a lower bound", {"no", "yes"})}};
+}
+
+store::TableSchema time_to_tokens_schema(const std::vector<std::string>& variants) {
+    return {
+        "rehearsal/time_to_tokens",
+        "time to the last token: by failures alone, and with the error of the step time beside them",
+        {variant_column(variants), real("fraction", "1", "share of trials at or below the value"),
+         real("time_s", "s", "time to the last token, the step time as it is"),
+         real("low_s", "s", "95 % interval, lower end"), real("high_s", "s", "95 % interval, upper end"),
+         choice("finished", "had so many trials trained on all tokens; no: the time is a lower bound", {"no", "yes"}),
+         real("step_time_error_90", "1", "half-width of the 90 % interval of the step time, relative; 0: unknown"),
+         real("with_error_s", "s", "time to the last token with that error; nan: unknown"),
+         real("with_error_low_s", "s", "95 % interval, lower end"),
+         real("with_error_high_s", "s", "95 % interval, upper end"),
+         choice("with_error_finished", "as finished, with that error", {"no", "yes"}),
+         real("tokens", "1", "tokens trained on, at the end or at the horizon")}};
 }
 
 store::TableSchema trials_causes_schema(const std::string& group, const std::vector<std::string>& variants) {
@@ -285,6 +302,7 @@ std::vector<store::TableSchema> all_schemas() {
         for (const auto& schema : {trials_summary_schema, trials_quantiles_schema, trials_causes_schema,
                                    trials_phases_schema, trials_job_schema})
             all.push_back(schema(group, variants));
+    all.push_back(time_to_tokens_schema(variants));
     all.push_back(validate_rows_schema());
     all.push_back(validate_families_schema());
     return all;

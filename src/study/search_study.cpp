@@ -16,17 +16,35 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t most_front_points = 20'000;
-constexpr std::uint64_t slices_per_block = 4;
+constexpr std::uint64_t slices_per_block = 8;  // threads of a rank that can work at once
 
-/// Blocks of a few thousand designs in small spaces; at most about a million blocks in large ones.
-Round sweep_round(std::uint64_t size) {
+/// Designs that one thread walks at a time: about half a millisecond of work. How many of a sample reach the memory
+/// rules says how much a design costs; most of a space may be cut off in whole ranges. At least 512 blocks where the
+/// space has so many designs, at most about a million.
+std::uint64_t designs_per_slice(const search::Sweep& sweep) {
+    constexpr double memory_us = 5.0, cut_us = 0.01, wanted_us = 500.0;
+    constexpr std::uint64_t windows = 16, window = 256, fewest = 64, most = 32'768;
+    constexpr double golden_ratio = 0.6180339887498949;  // its multiples modulo 1 spread evenly
+    const std::uint64_t size = sweep.space().size();
+    std::uint64_t walked = 0, reached = 0;
+    for (std::uint64_t i = 0; size > window && i < windows; ++i) {
+        const double place = std::fmod(golden_ratio * static_cast<double>(i + 1), 1.0);
+        const auto begin = static_cast<std::uint64_t>(place * static_cast<double>(size - window));
+        reached += sweep.walk(begin, begin + window).reached_memory;
+        walked += window;
+    }
+    const double share = walked == 0 ? 1.0 : static_cast<double>(reached) / static_cast<double>(walked);
+    const auto wanted = static_cast<std::uint64_t>(wanted_us / (memory_us * share + cut_us));
+    const std::uint64_t enough_blocks = std::clamp(size / (512 * slices_per_block), fewest, most);
+    return std::max(std::clamp(wanted, fewest, enough_blocks), (size >> 20U) / slices_per_block + 1);
+}
+
+Round sweep_round(std::uint64_t size, std::uint64_t per_slice) {
     Round round;
     round.label = "search: closed form";
     round.num_items = size;
-    std::uint64_t per_block = std::clamp<std::uint64_t>(size / 2048, 512, 65'536);
-    per_block = std::max(per_block, size >> 20U);
-    round.items_per_slice = (per_block + slices_per_block - 1) / slices_per_block;
-    round.items_per_block = round.items_per_slice * slices_per_block;
+    round.items_per_slice = per_slice;
+    round.items_per_block = per_slice * slices_per_block;
     return round;
 }
 
@@ -72,6 +90,7 @@ SearchStudy::SearchStudy(const model::Plan& plan, const SearchOptions& options)
       sweep_{std::make_shared<const search::Sweep>(plan)} {
     const train::FlopsPerToken flops = train::flops_per_token(plan.transformer, plan.training->sequence_length);
     flops_per_token_ = flops.weights + flops.attention_causal;
+    designs_per_slice_ = designs_per_slice(*sweep_);
 }
 
 std::string SearchStudy::identity() const {
@@ -85,7 +104,7 @@ SearchStudy::State SearchStudy::start() const {
 }
 
 std::optional<Round> SearchStudy::next_round(const State& state) const {
-    const Round first = sweep_round(sweep_->space().size());
+    const Round first = sweep_round(sweep_->space().size(), designs_per_slice_);
     if (state.sweep_blocks < first.num_blocks()) return first;
     const Round second = executor_round(executor_designs(state).size());
     if (state.executor_blocks < second.num_blocks()) return second;

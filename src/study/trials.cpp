@@ -16,8 +16,8 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double z_95 = 1.959963984540054;  // normal quantile of 0.975
 constexpr std::array fractions{0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99};
-constexpr std::int64_t first_round = 500;  // trials of each variant
-constexpr std::uint64_t items_per_slice = 16, items_per_block = 64;
+constexpr std::int64_t first_round = 500;       // trials of each variant
+constexpr std::uint64_t slices_per_block = 16;  // threads of a rank that can work at once
 
 Estimate estimate(const base::Moments& moments) {
     if (moments.count == 0) return {unknown, unknown, unknown, unknown};
@@ -26,9 +26,9 @@ Estimate estimate(const base::Moments& moments) {
 }
 
 QuantileEstimate quantile(const base::QuantileSketch& sketch, double fraction) {
-    if (sketch.count() == 0) return {fraction, unknown, unknown, unknown};
+    if (sketch.count() == 0) return {fraction, unknown, unknown, unknown, true};
     const base::QuantileInterval interval = sketch.interval(fraction, 0.95);
-    return {fraction, sketch.quantile(fraction), interval.low, interval.high};
+    return {fraction, sketch.quantile(fraction), interval.low, interval.high, true};
 }
 
 std::int64_t trials_done(const TrialSums& sums) {
@@ -155,8 +155,24 @@ bool narrow_enough(const StopRule& rule, const TrialSums& sums) {
     return true;
 }
 
-std::optional<Round> next_trials(const StopRule& rule, const TrialSums& sums, std::size_t num_variants,
-                                 std::uint32_t phase, std::uint32_t number) {
+std::uint64_t trials_per_slice(const std::vector<avail::JobOnCluster>& jobs) {
+    // Measured on one core: a few microseconds a trial, and about one for each failure (docs/performance.md). The
+    // figures decide how work is cut, not what comes out; they must not depend on the machine.
+    constexpr double trial_us = 3.0, failure_us = 1.0, wanted_us = 250.0;
+    constexpr double fewest = 4.0, most = 256.0;
+    double mean_us = 0.0;
+    for (const avail::JobOnCluster& job : jobs) {
+        const Seconds wall = job.num_steps ? avail::failure_free_time(job) : job.horizon.value_or(Seconds{});
+        const double failures = avail::stop_rate(job).value() * std::min(wall, job.horizon.value_or(wall)).value();
+        mean_us += (trial_us + failure_us * (failures < 1e6 ? failures : 1e6)) / static_cast<double>(jobs.size());
+    }
+    return static_cast<std::uint64_t>(std::ceil(std::clamp(wanted_us / mean_us, fewest, most)));
+}
+
+std::optional<Round> next_trials(const StopRule& rule, const TrialSums& sums,
+                                 const std::vector<avail::JobOnCluster>& jobs, std::uint32_t phase,
+                                 std::uint32_t number) {
+    const std::size_t num_variants = jobs.size();
     const std::int64_t done = trials_done(sums), asked = rule.trials.value_or(first_round);
     std::int64_t more = asked - done;
     if (rule.looks_at_results() && more <= 0) {
@@ -169,8 +185,8 @@ std::optional<Round> next_trials(const StopRule& rule, const TrialSums& sums, st
     round.number = number;
     round.first_item = static_cast<std::uint64_t>(done) * num_variants;
     round.num_items = static_cast<std::uint64_t>(more) * num_variants;
-    round.items_per_slice = items_per_slice;
-    round.items_per_block = items_per_block;
+    round.items_per_slice = trials_per_slice(jobs);
+    round.items_per_block = slices_per_block * round.items_per_slice;
     round.label = fmt::format("trials {} to {}", done, done + more - 1);
     return round;
 }
@@ -193,8 +209,11 @@ std::vector<VariantAnswer> variant_answers(const std::vector<std::string>& names
         const std::array<const base::Moments*, num_wall_phases> phases{
             &sum.useful_s, &sum.slowed_s, &sum.checkpoint_s, &sum.lost_s, &sum.recovery_s, &sum.waiting_s};
         for (std::size_t phase = 0; phase < phases.size(); ++phase) answer.phase_s[phase] = estimate(*phases[phase]);
+        const double finished_share = 1.0 - static_cast<double>(answer.unfinished) /
+                                                static_cast<double>(std::max<std::uint64_t>(answer.trials, 1));
         for (const double fraction : fractions) {
             answer.wall_quantiles_s.push_back(quantile(sum.wall_s.sketch, fraction));
+            answer.wall_quantiles_s.back().finished = !answer.job.num_steps || fraction <= finished_share;
             answer.share_quantiles.push_back(quantile(sum.goodput.sketch, fraction));
         }
         for (std::size_t cause = 0; cause < answer.job.classes.size(); ++cause) {
@@ -232,6 +251,7 @@ std::vector<store::Table> trial_tables(const std::string& group, const std::vect
             quantiles.integer(number).real(wall.fraction);
             for (const QuantileEstimate& value : {wall, share})
                 quantiles.real(value.value).real(value.low).real(value.high);
+            quantiles.integer(wall.finished ? 1 : 0);
         }
         for (const CauseAnswer& cause : answer.causes) {
             causes.integer(number).text(cause.name);

@@ -35,6 +35,9 @@ ValidateStudy::ValidateStudy(model::Measurements measurements)
     identity_ = fmt::format("study = validate train\nrows = {}\n", measurements_->rows.size());
     for (const model::PublishedRow& row : measurements_->rows)
         identity_ += fmt::format("{} {}\n", row.id, base::hex_text(model::fit_hash(row)));
+    // Measured values, defaults, calibrations, cards and limits count too: by the texts that they were read from.
+    for (const model::InputFile& file : measurements_->files)
+        identity_ += fmt::format("{} {}\n", file.role, base::hex_text(file.hash));
 }
 
 ValidateStudy::ValidateStudy(std::vector<model::Chain> chains)

@@ -9,6 +9,7 @@
 #include "toy_study.hpp"
 #include "windtunnel/base/errors.hpp"
 #include "windtunnel/driver/run.hpp"
+#include "windtunnel/driver/signals.hpp"
 #include "windtunnel/parallel/communicator.hpp"
 
 namespace {
@@ -92,6 +93,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    windtunnel::driver::await_stop();
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {

@@ -24,8 +24,8 @@ short = {
 }
 long = {
     "search": [program, "search", plan, *batches, "train.global_batch_size={from=1024, to=3072}"],
-    "avail": [program, "avail", plan, "--half-width", "0.1%"],
-    "rehearse": [program, "rehearse", plan, "--trials", "100000"],
+    "avail": [program, "avail", plan, "--half-width", "0.05%"],
+    "rehearse": [program, "rehearse", plan, "--trials", "120000"],
 }
 
 

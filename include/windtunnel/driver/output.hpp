@@ -16,14 +16,20 @@ namespace windtunnel::driver {
 
 [[nodiscard]] std::string journal_path(const std::string& output);
 [[nodiscard]] std::string lock_path(const std::string& output);
+/// Version and git state, as a journal notes it.
+[[nodiscard]] std::string this_program();
 
 /// Lock and journal of `options.output`, as `options.existing` says.
 class Output {
 public:
     /// Throws base::InputError when something is there that must not be touched or belongs to another run.
     Output(const AnyStudy& study, const RunOptions& options, SignalGuard& signals);
-    /// The output of `gather`: a scratch journal for the rounds that it computes; `sources` are not touched.
+    /// The output of `gather`: a scratch journal for the rounds that it computes; `sources` are not touched. An
+    /// incomplete result of the same study is replaced.
     Output(const RunOptions& options, SignalGuard& signals, const store::JournalHeader& header);
+    Output(const Output&) = delete;
+    Output& operator=(const Output&) = delete;
+    ~Output();
 
     /// --resume found the whole result of this plan.
     [[nodiscard]] bool already_complete() const noexcept { return already_complete_; }
@@ -43,6 +49,7 @@ private:
     std::unique_ptr<store::Lock> lock_;
     std::optional<store::Journal> journal_;
     bool already_complete_ = false;
+    bool scratch_ = false;  ///< the journal is of no use to anybody once this ends
     std::vector<std::string> notes_;
 };
 

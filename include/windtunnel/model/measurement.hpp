@@ -10,6 +10,7 @@
 #include "windtunnel/model/efficiency.hpp"
 #include "windtunnel/model/hardware.hpp"
 #include "windtunnel/model/layout.hpp"
+#include "windtunnel/model/plan.hpp"
 
 namespace windtunnel::model {
 
@@ -128,6 +129,7 @@ struct Measurements {
     std::vector<UnsupportedModel> unsupported;
     std::vector<CalibrationRule> calibrations;
     std::vector<FamilyLimit> limits;
+    std::vector<InputFile> files;                       ///< all that was read: rows, defaults, calibrations, limits, cards
 };
 
 }  // namespace windtunnel::model

@@ -11,7 +11,7 @@ namespace windtunnel::rehearse {
 
 struct Campaign {
     avail::JobOnCluster job;  ///< its num_steps are those of the campaign: see campaign()
-    double tokens = 0.0;      ///< to train on
+    double tokens = 0.0;      ///< to train on; 0: as many as the horizon allows
     double tokens_per_step = 0.0;
     /// Half-width of the 90 % interval of the step time, relative. Above 0: each trial draws one factor for all its
     /// steps, lognormal with median 1. 0: the step time is taken as it is.
@@ -57,7 +57,7 @@ struct Summary {
     [[nodiscard]] static Summary unpack(base::Unpacker& unpacker);  ///< throws base::PackError
     friend bool operator==(const Summary&, const Summary&) = default;
 
-    /// Expects at least one trial. Trials that met the horizon count as longer than every finished one.
+    /// NaN without trials. Trials that met the horizon count as longer than every finished one.
     [[nodiscard]] std::array<Quantile, 4> time_to_tokens_s() const;
     [[nodiscard]] std::array<Quantile, 4> goodput() const;
     [[nodiscard]] std::array<Quantile, 4> tokens_trained() const;

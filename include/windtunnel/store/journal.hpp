@@ -31,6 +31,8 @@ struct JournalHeader {
     Part part;
     std::vector<std::string> command;  ///< arguments of the run, for `gather`; not compared
     std::string working_folder;        ///< where the command was given; not compared
+    bool divided = false;              ///< made with --part, also 0/1: `gather` computes the later rounds; not compared
+    std::string program{};             ///< version and git state: another one may cut the work, or compute, otherwise
 };
 
 struct BlockKey {

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "windtunnel/rehearse/campaign.hpp"
 #include "windtunnel/study/search_study.hpp"
 #include "windtunnel/study/train_study.hpp"
 #include "windtunnel/study/trials.hpp"
@@ -13,11 +14,32 @@ struct RehearseOptions {
     StopRule stop;  ///< trials empty and no half-width: rehearsal.trials of the plan
 };
 
+/// Trials of the winner under each failure variant.
+struct CampaignSums {
+    std::vector<rehearse::Summary> variants;    ///< the step time as it is
+    std::vector<rehearse::Summary> with_error;  ///< with the error of the step time; empty when that is unknown
+
+    void merge(const CampaignSums& other);
+    void pack(base::Packer& packer) const;
+    [[nodiscard]] static CampaignSums unpack(base::Unpacker& unpacker);
+    [[nodiscard]] TrialSums histories() const;
+};
+
+/// Time to the last token of one variant.
+struct TimeToTokens {
+    std::array<rehearse::Quantile, 4> time_s;        ///< what failures alone do
+    std::array<rehearse::Quantile, 4> with_error_s;  ///< what failures and the error of the step time do; NaN: unknown
+    std::array<rehearse::Quantile, 4> tokens;
+};
+
 struct RehearseAnswer {
     SearchAnswer search;
     std::vector<VariantAnswer> variants;  ///< of the winner; empty when nothing is feasible
+    std::vector<TimeToTokens> times{};    ///< beside each variant
     std::vector<TrainPoint> winner{};     ///< its step and memory: one, or none when nothing is feasible
     [[nodiscard]] bool feasible() const noexcept { return search.feasible(); }
+    /// Half-width of the 90 % interval of the winner's step time, relative; 0: unknown.
+    [[nodiscard]] double step_time_error_90() const noexcept;
 };
 
 /// Phases: 0 closed form, 1 executor, 2 trials of the winner.
@@ -27,11 +49,11 @@ public:
 
     struct Partial {
         SearchStudy::Partial search;
-        TrialSums trials;
+        CampaignSums trials;
     };
     struct State {
         SearchStudy::State search;
-        TrialSums trials;
+        CampaignSums trials;
         std::uint32_t trial_rounds_done = 0;
         std::uint64_t trial_blocks = 0;  ///< of the round under way
     };
@@ -53,6 +75,8 @@ public:
     [[nodiscard]] RehearseAnswer answer(const State& state) const;
 
 private:
+    [[nodiscard]] std::vector<rehearse::Campaign> campaigns(const model::Layout& layout, Seconds step_time) const;
+
     std::string identity_;
     model::Plan plan_;
     StopRule stop_;

@@ -28,6 +28,8 @@ namespace windtunnel::study {
                                                       const std::vector<std::string>& variants);
 [[nodiscard]] store::TableSchema trials_job_schema(const std::string& group, const std::vector<std::string>& variants);
 
+[[nodiscard]] store::TableSchema time_to_tokens_schema(const std::vector<std::string>& variants);
+
 [[nodiscard]] store::TableSchema validate_rows_schema();
 [[nodiscard]] store::TableSchema validate_families_schema();
 

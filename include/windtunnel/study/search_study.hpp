@@ -112,6 +112,7 @@ private:
     model::Objective objective_;
     std::shared_ptr<const search::Sweep> sweep_;
     double flops_per_token_ = 0.0;  ///< model FLOPs, causal attention counted once
+    std::uint64_t designs_per_slice_ = 1;
 };
 
 }  // namespace windtunnel::study

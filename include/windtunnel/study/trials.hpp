@@ -45,6 +45,7 @@ struct Estimate {
 };
 struct QuantileEstimate {
     double fraction = 0.0, value = 0.0, low = 0.0, high = 0.0;
+    bool finished = true;  ///< false: so many trials were given up before their work was done that it is a lower bound
 };
 struct CauseAnswer {
     std::string name;
@@ -82,9 +83,13 @@ private:
 /// Throws base::InputError unless the plan says when a trial ends and the rule makes sense.
 void check_trials(const model::Plan& plan, const StopRule& rule);
 
-/// The next round of trials after those in `sums`, empty when there are enough.
-[[nodiscard]] std::optional<Round> next_trials(const StopRule& rule, const TrialSums& sums, std::size_t num_variants,
-                                               std::uint32_t phase, std::uint32_t number);
+/// Trials that one thread takes at a time: a quarter of a millisecond of work or more, from the failures that the plan
+/// lets expect.
+[[nodiscard]] std::uint64_t trials_per_slice(const std::vector<avail::JobOnCluster>& jobs);
+/// The next round of trials after those in `sums`, empty when there are enough; 16 slices a block.
+[[nodiscard]] std::optional<Round> next_trials(const StopRule& rule, const TrialSums& sums,
+                                               const std::vector<avail::JobOnCluster>& jobs, std::uint32_t phase,
+                                               std::uint32_t number);
 [[nodiscard]] bool narrow_enough(const StopRule& rule, const TrialSums& sums);
 
 [[nodiscard]] std::vector<VariantAnswer> variant_answers(const std::vector<std::string>& names, const TrialJobs& jobs,

@@ -12,6 +12,7 @@
 #include "toy_study.hpp"
 #include "windtunnel/base/errors.hpp"
 #include "windtunnel/driver/openmp.hpp"
+#include "windtunnel/driver/signals.hpp"
 #include "windtunnel/store/lock.hpp"
 #include "windtunnel/store/result_reader.hpp"
 
@@ -250,26 +251,123 @@ TEST(Gather, OfAnUnfinishedRunIsMarkedIncompleteAndTheRunCanGoOn) {
     EXPECT_EQ(store::ResultReader{folder / "a.h5"}.completeness(), store::Completeness::whole);
 }
 
-/// Runs in a child that gets `signal` from inside its 20th item; gives its exit code.
-int exit_code_after(int signal, const std::string& output) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-        struct Signalling : ToyStudy {
-            explicit Signalling(int number) : ToyStudy{{}}, signal{number} {}
-            [[nodiscard]] Partial evaluate(const study::Round& round, study::ItemRange items,
-                                           std::string_view context) const {
-                if (items.begin == 24) ::raise(signal);
-                return ToyStudy::evaluate(round, items, context);
-            }
-            int signal;
-        };
-        parallel::Communicator communicator;
-        const auto outcome = run_study(Signalling{signal}, quiet(output), communicator);
-        ::_exit(outcome.code);
+/// A study that gets `signal` from inside item 24 of any phase.
+struct Signalling : ToyStudy {
+    explicit Signalling(int number) : ToyStudy{{}}, signal{number} {}
+    [[nodiscard]] Partial evaluate(const study::Round& round, study::ItemRange items, std::string_view context) const {
+        if (items.begin == 24) ::raise(signal);
+        return ToyStudy::evaluate(round, items, context);
     }
+    int signal;
+};
+
+/// Exit code of `action` in a child; -100 - signal when one killed it.
+template <class Action>
+int exit_code_of_child(const Action& action) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(action());
     int status = 0;
     ::waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -100 - WTERMSIG(status);
+}
+
+int exit_code_after(int signal, const std::string& output, Existing existing = Existing::refuse) {
+    return exit_code_of_child([&] {
+        parallel::Communicator communicator;
+        return run_study(Signalling{signal}, quiet(output, existing), communicator).code;
+    });
+}
+
+TEST(Signals, Usr1BeforeTheRunStopsItAndAfterItDoesNothing) {
+    const TemporaryFolder folder;
+    EXPECT_EQ(exit_code_of_child([&] {
+                  await_stop();
+                  ::raise(SIGUSR1);
+                  return run(ToyStudy{{}}, quiet(folder / "early.h5")).code;
+              }),
+              75);
+    EXPECT_EQ(store::Journal::open(folder / "early.h5.journal").num_blocks(), 0U);
+    EXPECT_EQ(run(ToyStudy{{}}, quiet(folder / "early.h5", Existing::resume)).status, RunStatus::complete);
+    EXPECT_EQ(exit_code_of_child([&] {
+                  await_stop();
+                  const int code = run(ToyStudy{{}}, quiet(folder / "late.h5")).code;
+                  ::raise(SIGUSR1);
+                  return code;
+              }),
+              0);
+    expect_equal_results(folder / "early.h5", folder / "late.h5");
+}
+
+TEST(Signals, TermDuringGatherLeavesOnlyTheJournals) {
+    const TemporaryFolder folder;
+    std::vector<std::string> journals;
+    for (const std::uint64_t part : {0U, 1U}) {
+        RunOptions options = quiet(folder / ("part" + std::to_string(part) + ".h5"));
+        options.part = store::Part{part, 2};
+        ASSERT_EQ(run(ToyStudy{{}}, options).status, RunStatus::part_done);
+        journals.push_back(options.output + ".journal");
+    }
+    for (const int signal : {SIGTERM, SIGUSR1}) {
+        EXPECT_EQ(exit_code_of_child([&] {
+                      parallel::Communicator communicator;
+                      return gather(Signalling{signal}, journals, quiet(folder / "all.h5"), communicator).code;
+                  }),
+                  75);
+        for (const char* name : {"all.h5", "all.h5.lock", "all.h5.gather", "all.h5.gather.new", "all.h5.tmp"})
+            EXPECT_FALSE(std::filesystem::exists(folder / name)) << name;
+    }
+    parallel::Communicator communicator;
+    EXPECT_EQ(gather(ToyStudy{{}}, journals, quiet(folder / "all.h5"), communicator).code, 0);
+    (void)run(ToyStudy{{}}, quiet(folder / "whole.h5"));
+    expect_equal_results(folder / "whole.h5", folder / "all.h5");
+}
+
+TEST(RunStudy, AnOverwriteThatWasInterruptedCanBeResumed) {
+    const TemporaryFolder folder;
+    ToyOptions old;
+    old.first_items = 80;
+    (void)run(ToyStudy{old}, quiet(folder / "a.h5"));
+    EXPECT_EQ(exit_code_after(SIGTERM, folder / "a.h5", Existing::overwrite), 75);
+    EXPECT_EQ(store::ResultReader{folder / "a.h5"}.completeness(), store::Completeness::whole);  // the old one
+    EXPECT_THROW((void)run(ToyStudy{old}, quiet(folder / "a.h5", Existing::refuse)), base::InputError);
+    EXPECT_EQ(run(ToyStudy{{}}, quiet(folder / "a.h5", Existing::resume)).status, RunStatus::complete);
+    (void)run(ToyStudy{{}}, quiet(folder / "whole.h5"));
+    expect_equal_results(folder / "whole.h5", folder / "a.h5");
+    EXPECT_THROW((void)run(ToyStudy{old}, quiet(folder / "a.h5", Existing::resume)), base::InputError);
+}
+
+TEST(Gather, OfTheOnlyPartIsWhole) {
+    const TemporaryFolder folder;
+    RunOptions options = quiet(folder / "part.h5");
+    options.part = store::Part{0, 1};
+    ASSERT_EQ(run(ToyStudy{{}}, options).status, RunStatus::part_done);
+    parallel::Communicator communicator;
+    EXPECT_EQ(gather(ToyStudy{{}}, {folder / "part.h5.journal"}, quiet(folder / "all.h5"), communicator).code, 0);
+    (void)run(ToyStudy{{}}, quiet(folder / "whole.h5"));
+    expect_equal_results(folder / "whole.h5", folder / "all.h5");
+}
+
+TEST(Gather, ReplacesAnIncompleteResultOfTheSameStudyOnly) {
+    const TemporaryFolder folder;
+    std::vector<std::string> journals;
+    for (const std::uint64_t part : {0U, 1U}) {
+        RunOptions options = quiet(folder / ("part" + std::to_string(part) + ".h5"));
+        options.part = store::Part{part, 2};
+        (void)run(ToyStudy{{}}, options);
+        journals.push_back(options.output + ".journal");
+    }
+    parallel::Communicator communicator;
+    EXPECT_EQ(gather(ToyStudy{{}}, {journals[1]}, quiet(folder / "all.h5"), communicator).code, 75);
+    // Order and doubles do not matter.
+    EXPECT_EQ(
+        gather(ToyStudy{{}}, {journals[1], journals[0], journals[1]}, quiet(folder / "all.h5"), communicator).code, 0);
+    EXPECT_THROW((void)gather(ToyStudy{{}}, journals, quiet(folder / "all.h5"), communicator), base::InputError);
+    ToyOptions other;
+    other.first_items = 48;
+    leave_journal(folder / "other.h5", other, 24);
+    EXPECT_EQ(gather(ToyStudy{other}, {folder / "other.h5.journal"}, quiet(folder / "o.h5"), communicator).code, 75);
+    EXPECT_THROW((void)gather(ToyStudy{{}}, journals, quiet(folder / "o.h5"), communicator), base::InputError);
+    EXPECT_FALSE(std::filesystem::exists(folder / "o.h5.gather"));
 }
 
 TEST(Signals, Usr1FinishesTheBlockInHandAndTermDoesNot) {

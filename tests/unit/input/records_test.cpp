@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
 namespace windtunnel::input {
 namespace {
 
@@ -66,6 +70,15 @@ TEST(Records, TheShippedFilesAreRead) {
     EXPECT_EQ(measurements.rows.size(), 1193U);  // as counted in the index of the collection
     EXPECT_GT(measurements.accelerators.size(), 30U);
     EXPECT_FALSE(measurements.limits.empty());
+    // All that counts is noted: rows, defaults, limits, aliases, each calibration and each card.
+    const auto noted = [&](const std::string& role) {
+        return static_cast<std::size_t>(std::count_if(measurements.files.begin(), measurements.files.end(),
+                                                      [&](const model::InputFile& file) { return file.role == role; }));
+    };
+    EXPECT_EQ(noted("accelerator"), measurements.accelerators.size());
+    EXPECT_EQ(noted("calibration"), measurements.calibrations.size());
+    for (const char* role : {"rows", "defaults", "limits", "aliases", "calibrations"})
+        EXPECT_GE(noted(role), 1U) << role;
     // Every file and every software family of the rows has its defaults, every hardware name its accelerator.
     for (const model::PublishedRow& row : measurements.rows) {
         EXPECT_TRUE(measurements.file_defaults.contains(row.file) ||
@@ -75,6 +88,13 @@ TEST(Records, TheShippedFilesAreRead) {
         ASSERT_NE(alias, measurements.aliases.end()) << row.accelerator;
         EXPECT_TRUE(measurements.accelerators.contains(alias->second)) << alias->second;
     }
+}
+
+TEST(Records, AFileWithoutRowsIsNoSuccess) {
+    const std::string path = testing::TempDir() + "no_rows.json";
+    std::ofstream{path} << R"({"title": "t", "records": []})";
+    EXPECT_THROW((void)read_measurements(WINDTUNNEL_SOURCE_DIR "/inputs", {path}), base::InputError);
+    std::remove(path.c_str());
 }
 
 TEST(Records, AMissingFileIsAnInputError) {

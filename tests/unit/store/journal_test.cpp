@@ -210,7 +210,7 @@ TEST(Journal, OfAnotherFormatIsRefusedWithBothFormats) {
     const std::uint32_t crc = crc32(bytes.substr(0, 12));
     bytes.replace(12, 4, reinterpret_cast<const char*>(&crc), 4);
     write_bytes(folder / "a.journal", bytes);
-    EXPECT_NE(refusal(folder / "a.journal", header()).find("format: 9 in the journal, 1 here"), std::string::npos);
+    EXPECT_NE(refusal(folder / "a.journal", header()).find("format: 9 in the journal, 2 here"), std::string::npos);
 }
 
 TEST(Journal, FolderOrMissingFolderIsARunErrorWithThePath) {

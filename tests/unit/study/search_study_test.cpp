@@ -182,6 +182,22 @@ TEST(SearchStudy, ExpertParallelEightIsNearTheTopForMixtralOnSixteenCards) {
     EXPECT_GE(advised->tokens_per_second, 0.8 * answer.best[0].tokens_per_second);
 }
 
+TEST(SearchStudy, BlocksGrowWhereWholeRangesAreCutOff) {
+    // Batches 1 to 100,000 on dp 1 to 8: few divide, the others cost nothing.
+    model::Plan dense = dense_plan();
+    model::Plan cut = dense_plan();
+    std::vector<std::int64_t> batches(100'000);
+    for (std::size_t i = 0; i < batches.size(); ++i) batches[i] = static_cast<std::int64_t>(i) * 2 + 1;  // odd
+    cut.training->layout.global_batch_size.values = batches;
+    const SearchStudy few{dense}, many{cut};
+    const auto a = few.next_round(few.start()), b = many.next_round(many.start());
+    ASSERT_TRUE(a && b);
+    EXPECT_EQ(a->items_per_block, 512U);
+    EXPECT_GT(b->items_per_block, 2'000U);
+    EXPECT_GE(b->num_blocks(), 512U);
+    EXPECT_EQ(b->items_per_block % b->items_per_slice, 0U);
+}
+
 TEST(SearchStudy, DamagedRecordsAreErrors) {
     const SearchStudy study{dense_plan()};
     const auto round = study.next_round(study.start());

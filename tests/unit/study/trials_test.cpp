@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "run_study.hpp"
 #include "search_examples.hpp"
 #include "windtunnel/base/errors.hpp"
@@ -135,6 +137,65 @@ TEST(RehearseStudy, RehearsesTheWinnerOfItsSearch) {
     plan.training->layout.tensor_parallel = listed<int>({5});
     const RehearseStudy hopeless{plan};
     EXPECT_FALSE(hopeless.answer(test::run(hopeless)).feasible());
+}
+
+TEST(RehearseStudy, TheErrorOfTheStepTimeWidensTheTimeToTheLastToken) {
+    model::Plan plan = plan_with_failures();
+    plan.rehearsal.trials = 400;
+    plan.efficiency.step_time_error_90 = 0.0;
+    const RehearseStudy unknown{plan};
+    const RehearseAnswer without = unknown.answer(test::run(unknown));
+    plan.efficiency.step_time_error_90 = 0.2;
+    const RehearseStudy known{plan};
+    const RehearseAnswer with = known.answer(test::run(known));
+    ASSERT_EQ(with.times.size(), 2U);
+    EXPECT_EQ(with.step_time_error_90(), 0.2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const TimeToTokens &sure = without.times[i], &both = with.times[i];
+        EXPECT_TRUE(std::isnan(sure.with_error_s[1].value));
+        for (std::size_t q = 0; q < 4; ++q) EXPECT_EQ(both.time_s[q].value, sure.time_s[q].value);
+        // 10 to 90 % of a lognormal with sigma = ln 1.2/1.645 = 0.1108: factors 0.868 to 1.153, so 28 % wide.
+        const double alone = both.time_s[2].value - both.time_s[0].value;
+        const double wide = both.with_error_s[2].value - both.with_error_s[0].value;
+        EXPECT_GT(wide, alone);
+        EXPECT_NEAR(wide / both.time_s[1].value, 0.285, 0.06);
+    }
+}
+
+TEST(RehearseStudy, ATrialGivenUpAtTheHorizonIsALowerBound) {
+    model::Plan plan = plan_with_failures();
+    plan.failures = {};
+    const RehearseStudy whole{plan};
+    const RehearseAnswer finished = whole.answer(test::run(whole));
+    EXPECT_TRUE(finished.times.at(0).time_s[3].finished);
+    EXPECT_TRUE(finished.variants.at(0).wall_quantiles_s[0].finished);
+    EXPECT_EQ(finished.times[0].tokens[1].value, 1e10);
+    plan.rehearsal.horizon = finished.variants[0].failure_free_s * 0.5;
+    const RehearseStudy half{plan};
+    const RehearseAnswer cut = half.answer(test::run(half));
+    EXPECT_FALSE(cut.times.at(0).time_s[0].finished);
+    EXPECT_FALSE(cut.variants.at(0).wall_quantiles_s[0].finished);
+    EXPECT_NEAR(cut.times[0].tokens[1].value, 5e9, 0.001e10);
+    EXPECT_EQ(cut.variants[0].unfinished, 40U);
+}
+
+TEST(Trials, ASliceIsAQuarterOfAMillisecondOfExpectedWork) {
+    avail::JobOnCluster job;
+    job.num_steps = 86'400;
+    // Nothing fails: 3 us a trial.
+    EXPECT_EQ(trials_per_slice({job}), 84U);
+    avail::FailureClass component;
+    component.up = {model::LawKind::exponential, 1.0, Seconds{864.0}};
+    job.classes.push_back(component);
+    // 100 failures in a day: 103 us.
+    EXPECT_EQ(trials_per_slice({job}), 4U);
+    job.num_steps.reset();
+    job.horizon = Seconds{86'400.0 / 10.0};
+    // 10 failures: 13 us.
+    EXPECT_EQ(trials_per_slice({job}), 20U);
+    const auto round = next_trials({100'000, {}, {}}, {}, {job}, 0, 0);
+    ASSERT_TRUE(round);
+    EXPECT_EQ(round->items_per_block, 16 * round->items_per_slice);
 }
 
 TEST(TrainStudy, SweepsCardsWithTheBatchPerCard) {

@@ -32,14 +32,25 @@ TEST(ValidateStudy, GivesWhatTheRowsGiveInOrder) {
     }
 }
 
+TEST(ValidateStudy, EveryFileThatWasReadCounts) {
+    // A calibration, a default or a measured value that changed makes another study: no old journal fits it.
+    model::Measurements measurements = rows(2);
+    measurements.files = {{"calibration", "a.toml", "gemm = 0.7", 1}, {"limits", "limits.toml", "mean = 0.1", 2}};
+    const std::string before = ValidateStudy{measurements}.identity();
+    measurements.files[0].path = "elsewhere/a.toml";
+    EXPECT_EQ(ValidateStudy{measurements}.identity(), before);
+    measurements.files[0].hash = 3;
+    EXPECT_NE(ValidateStudy{measurements}.identity(), before);
+}
+
 TEST(ValidateStudy, NoRowsAreNoWork) {
-    const ValidateStudy study{{}};
+    const ValidateStudy study{model::Measurements{}};
     EXPECT_FALSE(study.next_round(study.start()));
     EXPECT_TRUE(study.answer(study.start()).rows.empty());
 }
 
 TEST(ValidateStudy, RecordsSurvivePacking) {
-    const ValidateStudy study{{}};
+    const ValidateStudy study{model::Measurements{}};
     validate::RowResult row;
     row.id = "a";
     row.predicted = 1.25;
