@@ -40,14 +40,17 @@ ExitCode run_validate(const Arguments& arguments, Context& context) {
             "no folder of shipped inputs beside this program; name one with the environment variable "
             "WINDTUNNEL_INPUTS"};
     std::optional<study::ValidateStudy> study;
+    model::Plan plan;  // rows bring their own models and cards
     parallel::on_all_ranks(context.communicator, [&] {
-        if (what == "avail")
+        if (what == "avail") {
             study.emplace(input::read_chains(arguments.has("rows") ? arguments.texts("rows")
                                                                    : std::vector{inputs + "/measurements/avail"}));
-        else
-            study.emplace(input::read_measurements(inputs, arguments.texts("rows")));
+        } else {
+            model::Measurements measurements = input::read_measurements(inputs, arguments.texts("rows"));
+            plan.files = measurements.files;
+            study.emplace(std::move(measurements));
+        }
     });
-    model::Plan plan;  // none: rows bring their own models and cards
     return run_planned(*study, arguments, context, plan, [&](const study::ValidateStudy::State& state) {
         const study::ValidateAnswer answer = study->answer(state);
         if (arguments.has("csv")) write_file(arguments.text("csv"), report::validation_csv(answer.rows));
