@@ -1,3 +1,4 @@
+// clang-format off: one key per line
 #include "key_tables.hpp"
 
 // Columns as in the other tables: path, kind, default, meaning, example, range, words.
