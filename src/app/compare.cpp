@@ -28,7 +28,7 @@ Command compare_command() {
             2,
             most_files,
             together({{{"top", "N", "rows of each table that are compared", "100000"},
-                       {"json", "", "print JSON, one document for each pair"},
+                       {"json", "", "print JSON; an array of comparisons for more than two files"},
                        {"help", "", "print this text", "", false, 'h'}}})};
 }
 
@@ -38,11 +38,13 @@ ExitCode run_compare(const Arguments& arguments, Context& context) {
     const auto rows = static_cast<std::uint64_t>(arguments.integer("top", 1, most_rows).value_or(usual_rows));
     const auto& paths = arguments.positional();
     const report::ResultFile first = whole_file(paths[0], rows);
+    const bool json = arguments.has("json"), array = json && paths.size() > 2;
     for (std::size_t i = 1; i < paths.size(); ++i) {
         const report::ResultFile other = whole_file(paths[i], rows);
-        context.out << (arguments.has("json") ? report::comparison_json(first, other)
-                                              : report::comparison_text(first, other));
+        if (array) context.out << (i == 1 ? "[\n" : ",\n");
+        context.out << (json ? report::comparison_json(first, other) : report::comparison_text(first, other));
     }
+    if (array) context.out << "]\n";
     return ExitCode::done;
 }
 

@@ -1,6 +1,7 @@
 #include "windtunnel/input/hugging_face.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +9,7 @@
 
 #include "hugging_face_config.hpp"
 #include "windtunnel/base/nearest.hpp"
+#include "windtunnel/model/layout_rules.hpp"
 
 namespace windtunnel::input {
 namespace {
@@ -104,16 +106,20 @@ void read_attention(const Config& config, Transformer& model, const Config::Name
     const bool divides = model.hidden % attention.num_heads == 0;
     attention.head_dim =
         config.optional({"head_dim", "attention_head_dim"}, divides ? model.hidden / attention.num_heads : 1, 1);
-    if (!divides && config.find({"head_dim", "attention_head_dim"}) == nullptr)
+    const auto nearest_divisors = [](int number, int given) {
+        return fmt::format("{}", fmt::join(model::nearest_choices(model::divisors(number, number), given, 3), ", "));
+    };
+    if (!divides && config.usable(heads) && config.usable({"hidden_size", "n_embd", "n_embed", "d_model"}) &&
+        config.find({"head_dim", "attention_head_dim"}) == nullptr)
         config.add(heads.front(),
                    fmt::format("{} heads do not divide hidden size {} and there is no head_dim", attention.num_heads,
                                model.hidden),
-                   "a divisor of the hidden size, or head_dim");
-    if (attention.num_heads % attention.num_kv_heads != 0)
+                   fmt::format("head_dim, or nearest: {}", nearest_divisors(model.hidden, attention.num_heads)));
+    if (config.usable(heads) && attention.num_heads % attention.num_kv_heads != 0)
         config.add(
             kv_heads.front(),
             fmt::format("{} key/value heads do not divide {} heads", attention.num_kv_heads, attention.num_heads),
-            "a divisor of the number of heads");
+            fmt::format("nearest: {}", nearest_divisors(attention.num_heads, attention.num_kv_heads)));
     attention.kind = attention.num_kv_heads == attention.num_heads ? AttentionKind::mha
                      : attention.num_kv_heads == 1                 ? AttentionKind::mqa
                                                                    : AttentionKind::gqa;
@@ -249,8 +255,8 @@ void read_moe_pattern(const Config& config, Transformer& model, int step) {
 
 void read_experts(const Config& config, Transformer& model, const std::string& model_type) {
     model::Experts experts;
-    experts.num_routed =
-        config.required({"n_routed_experts", "num_local_experts", "num_experts", "num_routed_experts"});
+    const Config::Names routed{"n_routed_experts", "num_local_experts", "num_experts", "num_routed_experts"};
+    experts.num_routed = config.required(routed);
     experts.top_k = config.required({"num_experts_per_tok", "experts_per_token", "num_experts_per_token"});
     const bool one_size = model_type == "mixtral" || model_type == "minimax_m2" || model_type == "gpt_oss" ||
                           model_type == "llama4_text";  // intermediate_size is that of an expert
@@ -259,7 +265,7 @@ void read_experts(const Config& config, Transformer& model, const std::string& m
     const int shared = config.optional({"n_shared_experts", "num_shared_experts"}, model_type == "llama4_text" ? 1 : 0);
     experts.shared_ffn = config.optional({"shared_expert_intermediate_size", "shared_intermediate_size"},
                                          std::min(shared, 1000) * experts.ffn);
-    if (experts.top_k > experts.num_routed)
+    if (config.usable(routed) && experts.top_k > experts.num_routed)
         config.add("num_experts_per_tok", fmt::format("{} of {} experts", experts.top_k, experts.num_routed),
                    "at most the number of routed experts");
     model.experts = experts;

@@ -43,6 +43,19 @@ void HuggingFaceConfig::add(std::string_view field, const std::string& message, 
     findings_.push_back({file_, place.line, place.column, std::string{field}, message, expected});
 }
 
+namespace {
+
+/// 3 and 3.0 are integers; "3" is not.
+std::optional<int> integer_from(const nlohmann::json& value, int least) {
+    if (!value.is_number()) return std::nullopt;
+    const double number = value.get<double>();
+    const bool whole = value.is_number_integer() || std::floor(number) == number;
+    if (!whole || !(number >= least) || !(number <= most)) return std::nullopt;
+    return static_cast<int>(number);
+}
+
+}  // namespace
+
 std::optional<int> HuggingFaceConfig::integer(const Names& names, int least) const {
     const nlohmann::json* value = find(names);
     if (value == nullptr) return std::nullopt;
@@ -50,14 +63,14 @@ std::optional<int> HuggingFaceConfig::integer(const Names& names, int least) con
         const auto at = members_.find(name);
         return at != members_.end() && &*at == value;
     });
-    const bool whole = value->is_number_integer() ||
-                       (value->is_number_float() && std::floor(value->get<double>()) == value->get<double>());
-    const double number = value->is_number() ? value->get<double>() : 0.0;
-    if (!whole || !(number >= least) || !(number <= most)) {
-        add(*named, shown(*value) + " is not usable", fmt::format("an integer from {} to {}", least, most));
-        return least;
-    }
-    return static_cast<int>(number);
+    if (const auto number = integer_from(*value, least)) return number;
+    add(*named, shown(*value) + " is not usable", fmt::format("an integer from {} to {}", least, most));
+    return least;
+}
+
+bool HuggingFaceConfig::usable(const Names& names) const {
+    const nlohmann::json* value = find(names);
+    return value != nullptr && integer_from(*value, 1);
 }
 
 int HuggingFaceConfig::required(const Names& names, int least) const {

@@ -23,6 +23,8 @@ public:
     /// An integer from `least` to 10,000,000; a missing or wrong one is a finding.
     [[nodiscard]] int required(const Names& names, int least = 1) const;
     [[nodiscard]] int optional(const Names& names, int otherwise, int least = 0) const;
+    /// Is it there and can `required` read it? A rule between values makes sense of such values only.
+    [[nodiscard]] bool usable(const Names& names) const;
     [[nodiscard]] bool flag(const Names& names, bool otherwise) const;
     [[nodiscard]] std::string word(const Names& names, const std::string& otherwise) const;
     /// A list of integers; empty when it is not there.

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "windtunnel/base/hash.hpp"
@@ -263,6 +264,30 @@ std::vector<fs::path> files_of(const fs::path& folder, const std::string& ending
 
 }  // namespace
 
+namespace {
+
+std::vector<model::PublishedRow> rows_of(const std::vector<fs::path>& files, model::Measurements& measurements,
+                                         std::vector<base::Finding>& findings) {
+    std::vector<model::PublishedRow> all;
+    for (const fs::path& path : files)
+        if (const auto text = text_of_file(path, "rows", measurements, findings)) {
+            auto rows = parse_records(*text, path.string(), findings);
+            std::move(rows.begin(), rows.end(), std::back_inserter(all));
+        }
+    return all;
+}
+
+/// A fit has seen those of the user's rows that are shipped too. The limit of all families together belongs to the
+/// shipped rows: families that nobody knows must not break it.
+void mark_rows_of_the_user(model::Measurements& measurements, const model::Measurements& shipped) {
+    std::set<std::uint64_t> seen;
+    for (const model::PublishedRow& row : shipped.rows) seen.insert(model::fit_hash(row));
+    for (model::PublishedRow& row : measurements.rows) row.shipped = seen.contains(model::fit_hash(row));
+    std::erase_if(measurements.limits, [](const model::FamilyLimit& limit) { return limit.family == "all"; });
+}
+
+}  // namespace
+
 model::Measurements read_measurements(const std::string& inputs_folder, const std::vector<std::string>& record_files) {
     std::vector<base::Finding> findings;
     model::Measurements measurements;
@@ -280,15 +305,14 @@ model::Measurements read_measurements(const std::string& inputs_folder, const st
     read_defaults(train / "defaults.toml", measurements, findings);
     read_calibrations(train / "calibrations.toml", measurements, findings);
     read_limits(train / "limits.toml", measurements, findings);
-    std::vector<fs::path> files{record_files.begin(), record_files.end()};
-    if (record_files.empty()) files = files_of(train, ".json", findings);
-    for (const fs::path& path : files)
-        if (const auto text = text_of_file(path, "rows", measurements, findings)) {
-            auto rows = parse_records(*text, path.string(), findings);
-            if (rows.empty())
-                findings.push_back({path.string(), 0, 0, "records", "holds no rows", "at least one record"});
-            std::move(rows.begin(), rows.end(), std::back_inserter(measurements.rows));
-        }
+    if (record_files.empty()) {
+        measurements.rows = rows_of(files_of(train, ".json", findings), measurements, findings);
+    } else {
+        model::Measurements shipped;  // only asked which rows a fit has seen
+        shipped.rows = rows_of(files_of(train, ".json", findings), shipped, findings);
+        measurements.rows = rows_of({record_files.begin(), record_files.end()}, measurements, findings);
+        mark_rows_of_the_user(measurements, shipped);
+    }
     if (!findings.empty()) throw base::InputError{std::move(findings)};
     return measurements;
 }

@@ -18,7 +18,7 @@ std::vector<Key> layout_keys() {
          integer_axis,
          "\"any\"",
          "cards of the job; \"any\": every multiple of a node from 90 % of the cluster up; what is left over is the "
-         "spare pool",
+         "spare pool; recovery.spare_nodes are never used",
          "",
          {1, most_cards}},
         {"train.layout.tensor_parallel", integer_axis, "1", "tensor-parallel ranks", "", degree},
@@ -110,7 +110,7 @@ std::vector<Key> recovery_keys() {
         {"recovery.spare_nodes",
          integer,
          "none",
-         "nodes kept as spares; default: nodes of the cluster that the layout leaves over",
+         "nodes of the cluster that no job uses, kept as spares; default: those that the layout leaves over",
          "",
          {0, most_cards}},
         {"recovery.ladder", tables, "none",

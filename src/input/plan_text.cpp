@@ -96,7 +96,7 @@ std::string cluster_text(const model::Cluster& cluster) {
     Lines lines{"cluster"};
     const model::Accelerator& card = cluster.accelerator;
     lines.text("id", cluster.id);
-    lines.add("nodes", cluster.num_nodes);
+    lines.add("nodes", cluster.num_nodes + cluster.reserved_nodes);
     lines.text("card.id", card.id);
     lines.text("card.vendor", card.vendor);
     for (int p = 0; p < model::num_precisions; ++p)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <span>
@@ -81,11 +82,15 @@ const Unit* find_unit(std::string_view symbol) {
     return nullptr;
 }
 
+/// Names the nearest unit only where it shares something with what was written: "y" is not near to "%".
 std::string unknown_unit(std::string_view symbol) {
     std::vector<std::string> names;
     for (const Unit& unit : units) names.emplace_back(unit.symbol);
-    return fmt::format("unknown unit \"{}\", nearest known: {}", symbol.substr(0, 40),
-                       base::nearest_name(symbol, names));
+    const std::string nearest = base::nearest_name(symbol, names);
+    const std::string text = fmt::format("unknown unit \"{}\"", symbol.substr(0, 40));
+    const auto longer = std::max(symbol.size(), nearest.size());
+    const bool alike = symbol.size() <= 40 && static_cast<std::size_t>(base::edit_distance(symbol, nearest)) < longer;
+    return alike ? text + ", nearest known: " + nearest : text;
 }
 
 std::string_view trimmed(std::string_view text) {

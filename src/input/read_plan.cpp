@@ -126,10 +126,13 @@ private:
             plan_.failures = bind_failures(*values, reader_.findings);
         plan_.recovery = bind_recovery(values_, plan_.failures, reader_.findings);
         const int nodes = plan_.cluster.num_nodes;
-        if (nodes > 0 && plan_.recovery.spare_nodes && *plan_.recovery.spare_nodes >= nodes)
-            add("recovery.spare_nodes",
-                fmt::format("{} spares of {} nodes leave none to work", *plan_.recovery.spare_nodes, nodes),
-                fmt::format("at most {}", nodes - 1));
+        if (nodes <= 0 || !plan_.recovery.spare_nodes) return;
+        if (*plan_.recovery.spare_nodes >= nodes)
+            return add("recovery.spare_nodes",
+                       fmt::format("{} spares of {} nodes leave none to work", *plan_.recovery.spare_nodes, nodes),
+                       fmt::format("at most {}", nodes - 1));
+        plan_.cluster.reserved_nodes = *plan_.recovery.spare_nodes;
+        plan_.cluster.num_nodes -= plan_.cluster.reserved_nodes;
     }
 
     void training(bool hardware_good) {

@@ -211,6 +211,7 @@ std::vector<model::PublishedRow> parse_records(const std::string& text, const st
         findings.push_back({path, 0, 0, "records", "is missing", "an object with an array of records"});
         return rows;
     }
+    if (records->empty()) findings.push_back({path, 0, 0, "records", "is empty", "at least one record"});
     std::set<std::string> ids;
     std::size_t position = 0;
     int line = 1;

@@ -252,8 +252,8 @@ std::string LayoutRules::detail(const Layout& layout, VerdictReason rule) const 
     const auto& attention = transformer.attention;
     switch (rule) {
         case VerdictReason::more_cards_than_cluster:
-            return fmt::format("{} cards are more than the cluster has; nearest: {}", layout.cards,
-                               cluster.num_cards());
+            return fmt::format("{} cards are more than the cluster has{}; nearest: {}", layout.cards,
+                               cluster.reserved_nodes > 0 ? " without its spare nodes" : "", cluster.num_cards());
         case VerdictReason::world_size_not_divisible:
             return fmt::format(
                 "{} cards are not a multiple of tensor_parallel {} x context_parallel {} x pipeline_parallel "

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "windtunnel/report/plan_notes.hpp"
 #include "windtunnel/report/text_table.hpp"
 #include "windtunnel/report/units.hpp"
 
@@ -118,6 +119,8 @@ std::string plan_text(const model::Plan& plan, const PlanFacts& facts) {
     text += fmt::format("cluster  {}: {} nodes x {} {} = {} cards, {} each\n", plan.cluster.id,
                         grouped(plan.cluster.num_nodes), plan.cluster.cards_per_node(), plan.cluster.accelerator.id,
                         grouped(plan.cluster.num_cards()), human(plan.cluster.accelerator.memory));
+    if (plan.cluster.reserved_nodes > 0)
+        text += fmt::format("spares   {} more nodes that no layout uses\n", grouped(plan.cluster.reserved_nodes));
     if (facts.layout) {
         text += fmt::format("layout   {}\ngroups   {}\n", model::to_text(*facts.layout),
                             groups_text(transformer, *facts.layout));
@@ -147,9 +150,7 @@ std::string plan_text(const model::Plan& plan, const PlanFacts& facts) {
                            "about " + human(work.result_file)});
         text += "runs\n" + lines.text();
     }
-    for (const std::string& line : plan.implicit_defaults) text += "default: " + line + '\n';
-    for (const std::string& line : plan.assumptions) text += "assumed: " + line + '\n';
-    return text;
+    return text + plan_notes(plan);
 }
 
 std::string plan_json(const model::Plan& plan, const PlanFacts& facts) {
@@ -165,6 +166,7 @@ std::string plan_json(const model::Plan& plan, const PlanFacts& facts) {
                    {{"id", plan.cluster.id},
                     {"nodes", plan.cluster.num_nodes},
                     {"cards", plan.cluster.num_cards()},
+                    {"spare_nodes", plan.cluster.reserved_nodes},
                     {"accelerator", plan.cluster.accelerator.id},
                     {"memory_bytes", plan.cluster.accelerator.memory.value()}}}};
     if (facts.layout) {

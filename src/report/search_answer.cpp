@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "windtunnel/report/json_parts.hpp"
+#include "windtunnel/report/plan_notes.hpp"
 #include "windtunnel/report/plan_summary.hpp"
 #include "windtunnel/report/text_table.hpp"
 #include "windtunnel/report/train_answer.hpp"

@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
 #include "windtunnel/report/json_parts.hpp"
+#include "windtunnel/report/plan_notes.hpp"
 #include "windtunnel/report/plan_summary.hpp"
 #include "windtunnel/report/text_table.hpp"
 #include "windtunnel/report/units.hpp"
@@ -23,11 +28,44 @@ constexpr Component components[] = {{"weights", &StageMemory::weights},     {"gr
                                     {"logits", &StageMemory::logits},       {"buffers", &StageMemory::buffers},
                                     {"reserve", &StageMemory::reserve}};
 
+/// Of a plan, for the step of one layout.
+const std::vector<std::string_view> unused_sections{"search", "cost", "failures", "recovery", "rehearsal"};
+
 std::string verdict_text(const TrainPoint& point) {
     if (point.verdict.feasible()) return "fits";
     if (point.verdict.reason == VerdictReason::out_of_memory)
         return fmt::format("does not fit: stage {} lacks {}", point.verdict.stage, human(point.verdict.missing));
     return fmt::format("{}: {}", model::to_text(point.verdict.reason), point.verdict.detail);
+}
+
+/// Neighbouring stages of equal memory.
+struct StageRun {
+    std::size_t first = 0;
+    std::size_t last = 0;
+};
+
+std::vector<StageRun> runs_of_equal_stages(const std::vector<StageMemory>& memory) {
+    std::vector<StageRun> runs;
+    for (std::size_t stage = 0; stage < memory.size(); ++stage) {
+        if (!runs.empty() && memory[runs.back().first].total() == memory[stage].total())
+            runs.back().last = stage;
+        else
+            runs.push_back({stage, stage});
+    }
+    return runs;
+}
+
+constexpr std::size_t most_runs = 6;  ///< on one screen
+
+/// All, or the first, the fullest and the last.
+std::vector<StageRun> shown_runs(const std::vector<StageRun>& runs, const std::vector<StageMemory>& memory) {
+    if (runs.size() <= most_runs) return runs;
+    const auto fullest =
+        std::ranges::max_element(runs, {}, [&](const StageRun& run) { return memory[run.first].total().value(); });
+    std::vector<StageRun> shown{runs.front()};
+    if (fullest != runs.begin() && fullest + 1 != runs.end()) shown.push_back(*fullest);
+    shown.push_back(runs.back());
+    return shown;
 }
 
 std::string memory_table(const TrainPoint& point) {
@@ -36,18 +74,20 @@ std::string memory_table(const TrainPoint& point) {
     heads.emplace_back("total");
     heads.emplace_back("usable");
     TextTable table{heads};
-    for (std::size_t first = 0; first < point.memory.size();) {
-        std::size_t last = first;
-        const StageMemory& stage = point.memory[first];
-        while (last + 1 < point.memory.size() && point.memory[last + 1].total() == stage.total()) ++last;
-        std::vector<std::string> cells{first == last ? fmt::format("{}", first) : fmt::format("{} to {}", first, last)};
+    const std::vector<StageRun> runs = runs_of_equal_stages(point.memory);
+    for (const StageRun& run : shown_runs(runs, point.memory)) {
+        const StageMemory& stage = point.memory[run.first];
+        std::vector<std::string> cells{run.first == run.last ? fmt::format("{}", run.first)
+                                                             : fmt::format("{} to {}", run.first, run.last)};
         for (const Component& component : components) cells.push_back(human(stage.*component.bytes));
         cells.push_back(human(stage.total()));
         cells.push_back(human(point.usable_memory));
         table.add_row(std::move(cells));
-        first = last + 1;
     }
-    return table.text();
+    if (runs.size() <= most_runs) return table.text();
+    return table.text() +
+           fmt::format("  first, fullest and last of {} stages; all of them in --json and in the result file\n",
+                       point.memory.size());
 }
 
 std::string parts_table(const train::StepResult& step) {
@@ -131,13 +171,6 @@ std::string evidence_text(model::Evidence evidence) {
     return "";
 }
 
-std::string plan_notes(const model::Plan& plan) {
-    std::string text;
-    for (const std::string& line : plan.implicit_defaults) text += "default: " + line + '\n';
-    for (const std::string& line : plan.assumptions) text += "assumed: " + line + '\n';
-    return text;
-}
-
 std::string train_point_text(const model::Plan& plan, const TrainPoint& point) {
     if (!point.step) return verdict_text(point) + '\n' + fmt::format("layout   {}\n", model::to_text(point.layout));
     const train::StepResult& step = *point.step;
@@ -165,7 +198,8 @@ std::string train_point_text(const model::Plan& plan, const TrainPoint& point) {
 
 std::string train_text(const model::Plan& plan, const study::TrainAnswer& answer) {
     std::string text = plan.title + '\n';
-    if (answer.points.size() == 1) return text + train_point_text(plan, answer.points[0]) + plan_notes(plan);
+    if (answer.points.size() == 1)
+        return text + train_point_text(plan, answer.points[0]) + plan_notes(plan, unused_sections);
     TextTable table{{"cards", "step", "tokens/s", "MFU", "linearity", "batch", "layout", "verdict"}};
     for (const TrainPoint& point : answer.points) {
         const bool known = point.step.has_value();
@@ -186,7 +220,7 @@ std::string train_text(const model::Plan& plan, const study::TrainAnswer& answer
         }
         text += "\nwhere the difference comes from\n" + causes.text();
     }
-    return text + plan_notes(plan);
+    return text + plan_notes(plan, unused_sections);
 }
 
 std::string train_json(const model::Plan& plan, const study::TrainAnswer& answer) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "windtunnel/report/json_parts.hpp"
+#include "windtunnel/report/plan_notes.hpp"
 #include "windtunnel/report/search_answer.hpp"
 #include "windtunnel/report/text_table.hpp"
 #include "windtunnel/report/train_answer.hpp"
@@ -31,11 +32,11 @@ std::string dumped(Json& document, const model::Plan& plan) {
 
 std::string avail_text(const model::Plan& plan, const study::AvailAnswer& answer) {
     std::string text = plan.title + '\n';
-    if (!answer.feasible()) return text + train_point_text(plan, answer.layout) + plan_notes(plan);
+    if (!answer.feasible()) return text + train_point_text(plan, answer.layout) + plan_notes(plan, {"search", "cost"});
     text += useful_lines(answer.variants);
     text += fmt::format("layout   {}, step {}\n", model::to_text(answer.layout.layout),
                         human(answer.layout.step->step_time));
-    return text + trials_tables(answer.variants) + plan_notes(plan);
+    return text + trials_tables(answer.variants) + plan_notes(plan, {"search", "cost"});
 }
 
 std::string avail_json(const model::Plan& plan, const study::AvailAnswer& answer) {
@@ -81,7 +82,7 @@ std::string exact_text(const model::Plan& plan, const study::TrainPoint& layout,
                        exact.wall ? human(*exact.wall) : "-", ""});
     }
     text += table.text() + fmt::format("layout   {}\n", model::to_text(layout.layout));
-    return text + plan_notes(plan);
+    return text + plan_notes(plan, {"search", "cost"});
 }
 
 std::string exact_json(const model::Plan& plan, const std::vector<ExactVariant>& variants) {

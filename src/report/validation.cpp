@@ -34,6 +34,12 @@ std::string error_text(const RowResult& row) {
            (row.is_outside() ? " OUTSIDE" : "");
 }
 
+std::string verdict(std::size_t num_limits, std::size_t num_exceeded) {
+    if (num_exceeded > 0) return fmt::format("{} of {} limits exceeded\n", num_exceeded, num_limits);
+    return num_limits > 0 ? fmt::format("all {} limits are kept\n", num_limits)
+                          : std::string{"no family has a limit: nothing was judged\n"};
+}
+
 /// A field of RFC 4180: quoted where it must be.
 std::string field(const std::string& text) {
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -57,13 +63,18 @@ std::string validation_text(std::span<const RowResult> rows, std::span<const Fam
     }
     TextTable errors{
         {"family", "quantity", "rows", "without", "mean", "median", "90th", "worst", "mean of unfitted", "limit", ""}};
-    for (const FamilyError& family : families)
+    std::size_t num_limits = 0, num_exceeded = 0;
+    for (const FamilyError& family : families) {
+        const auto error = [&family](double value) { return family.num_rows > 0 ? percent(value) : std::string{}; };
         errors.add_row({family.family, family.quantity, fmt::format("{}", family.num_rows),
-                        fmt::format("{}", family.num_without), percent(family.mean), percent(family.median),
-                        percent(family.percentile_90), percent(family.worst),
+                        fmt::format("{}", family.num_without), error(family.mean), error(family.median),
+                        error(family.percentile_90), error(family.worst),
                         family.num_not_fitted > 0 ? percent(family.mean_not_fitted) : "",
                         family.limit ? percent(*family.limit) : "", family.exceeds() ? "OUTSIDE ITS LIMIT" : ""});
-    return lines.text() + "\nabsolute relative error by family\n" + errors.text();
+        num_limits += family.limit ? 1 : 0;
+        num_exceeded += family.exceeds() ? 1 : 0;
+    }
+    return lines.text() + "\nabsolute relative error by family\n" + errors.text() + verdict(num_limits, num_exceeded);
 }
 
 std::string validation_json(std::span<const RowResult> rows, std::span<const FamilyError> families) {
@@ -81,16 +92,17 @@ std::string validation_json(std::span<const RowResult> rows, std::span<const Fam
                             {"reason", row.reason},
                             {"assumed", row.assumed}});
     Json family_list = Json::array();
+    const auto known = [](auto num_rows, double error) { return num_rows > 0 ? Json(error) : Json(nullptr); };
     for (const FamilyError& family : families)
         family_list.push_back({{"family", family.family},
                                {"quantity", family.quantity},
                                {"num_rows", family.num_rows},
                                {"num_without", family.num_without},
-                               {"mean", family.mean},
-                               {"median", family.median},
-                               {"percentile_90", family.percentile_90},
-                               {"worst", family.worst},
-                               {"mean_not_fitted", family.mean_not_fitted},
+                               {"mean", known(family.num_rows, family.mean)},
+                               {"median", known(family.num_rows, family.median)},
+                               {"percentile_90", known(family.num_rows, family.percentile_90)},
+                               {"worst", known(family.num_rows, family.worst)},
+                               {"mean_not_fitted", known(family.num_not_fitted, family.mean_not_fitted)},
                                {"num_not_fitted", family.num_not_fitted},
                                {"limit", json_number(family.limit)},
                                {"exceeds", family.exceeds()}});

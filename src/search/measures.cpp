@@ -69,8 +69,9 @@ Joules Valuation::energy(const model::Layout& layout, Seconds step_time) const n
 
 Usd Valuation::cost(const model::Layout& layout, Seconds step_time) const noexcept {
     const int used_nodes = (layout.cards + cards_per_node - 1) / cards_per_node;
-    const UsdPerSecond rate = card * static_cast<double>(layout.cards) +
-                              spare_node * static_cast<double>(std::max(0, cluster_nodes - used_nodes));
+    const UsdPerSecond rate =
+        card * static_cast<double>(layout.cards) +
+        spare_node * static_cast<double>(reserved_nodes.value_or(std::max(0, cluster_nodes - used_nodes)));
     return rate * time_to_tokens(layout, step_time) + energy_price * energy(layout, step_time);
 }
 
@@ -105,6 +106,7 @@ Valuation valuation_of(const model::Plan& plan) {
     valuation.card_power = plan.cluster.accelerator.power;
     valuation.pue = plan.cost.pue;
     valuation.cluster_nodes = plan.cluster.num_nodes;
+    valuation.reserved_nodes = plan.recovery.spare_nodes;
     valuation.cards_per_node = plan.cluster.cards_per_node();
     return valuation;
 }

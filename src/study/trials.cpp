@@ -21,8 +21,15 @@ constexpr std::uint64_t slices_per_block = 16;  // threads of a rank that can wo
 
 Estimate estimate(const base::Moments& moments) {
     if (moments.count == 0) return {unknown, unknown, unknown, unknown};
-    const double error = moments.standard_error(), half = z_95 * error;
-    return {moments.mean, error, moments.mean - half, moments.mean + half};
+    const double error = moments.standard_error(), low = moments.mean - z_95 * error;
+    return {moments.mean, error, low < 0.0 ? 0.0 : low, moments.mean + z_95 * error};  // nothing here is negative
+}
+
+/// Of a share: the interval ends at 1.
+Estimate share_estimate(const base::Moments& moments) {
+    Estimate share = estimate(moments);
+    if (share.high > 1.0) share.high = 1.0;
+    return share;
 }
 
 QuantileEstimate quantile(const base::QuantileSketch& sketch, double fraction) {
@@ -202,8 +209,8 @@ std::vector<VariantAnswer> variant_answers(const std::vector<std::string>& names
         answer.trials = sum.num_trials();
         answer.unfinished = sum.num_unfinished;
         answer.wall_s = estimate(sum.wall_s.moments);
-        answer.useful_share = estimate(sum.goodput.moments);
-        answer.available_share = estimate(sum.availability.moments);
+        answer.useful_share = share_estimate(sum.goodput.moments);
+        answer.available_share = share_estimate(sum.availability.moments);
         answer.stops = estimate(sum.stops.moments);
         answer.fewest_spares = sum.fewest_spares.count > 0 ? sum.fewest_spares.mean : unknown;
         const std::array<const base::Moments*, num_wall_phases> phases{

@@ -59,7 +59,8 @@ struct Accelerator {
 struct Cluster {
     std::string id;
     Accelerator accelerator;
-    int num_nodes = 0;
+    int num_nodes = 0;       ///< that a job may use
+    int reserved_nodes = 0;  ///< more of them, kept as spares by the plan
 
     [[nodiscard]] int cards_per_node() const noexcept { return accelerator.cards_per_node; }
     [[nodiscard]] int num_cards() const noexcept { return num_nodes * accelerator.cards_per_node; }

@@ -31,6 +31,7 @@ struct PublishedRow {
     std::string id;
     std::string file;  ///< name of its file without folder and ending
     int line = 0;
+    bool shipped = true;  ///< false: a row of the user's own, which no fit has seen
 
     std::string model;
     std::optional<int> hidden, layers, heads, kv_heads, head_dim, ffn, vocabulary, sequence;
@@ -67,9 +68,9 @@ struct PublishedRow {
 /// are 1.
 [[nodiscard]] std::uint64_t fit_hash(const PublishedRow& row);
 
-/// Rows below 4 modulo 10 may be used to fit; the others only judge.
+/// Shipped rows below 4 modulo 10 may be used to fit; the others only judge.
 [[nodiscard]] inline bool used_to_fit(const PublishedRow& row) {
-    return fit_hash(row) % 10 < 4;
+    return row.shipped && fit_hash(row) % 10 < 4;
 }
 
 /// What is assumed of a file or software family where its rows print nothing; each value has its reason in the file.

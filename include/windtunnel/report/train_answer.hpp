@@ -16,7 +16,5 @@ namespace windtunnel::report {
 
 /// Tag of the weakest input of a number.
 [[nodiscard]] std::string evidence_text(model::Evidence evidence);
-/// Lines "default: ..." and "assumed: ...".
-[[nodiscard]] std::string plan_notes(const model::Plan& plan);
 
 }  // namespace windtunnel::report

@@ -22,7 +22,8 @@ struct Valuation {
     UsdPerJoule energy_price;
     Watts card_power;
     double pue = 1.0;
-    int cluster_nodes = 0;
+    int cluster_nodes = 0;              ///< that a job may use
+    std::optional<int> reserved_nodes;  ///< spares by the plan; empty: what the layout leaves over
     int cards_per_node = 1;
 
     [[nodiscard]] double tokens_per_second(const model::Layout& layout, Seconds step_time) const noexcept;

@@ -103,8 +103,19 @@ TEST(HuggingFace, EveryMissingOrWrongKeyIsFoundAtOnce) {
     const auto findings = findings_of(
         "{\"model_type\": \"llama\", \"hidden_size\": -1, \"num_hidden_layers\": 1e99,\n"
         " \"vocab_size\": \"many\", \"num_attention_heads\": 3, \"hidden_act\": \"tanh\"}");
-    // hidden_size, num_hidden_layers, vocab_size, heads do not divide, hidden_act, intermediate_size missing
-    EXPECT_EQ(findings.size(), 6u);
+    // hidden_size, num_hidden_layers, vocab_size, hidden_act, intermediate_size missing; no rule with the wrong size
+    EXPECT_EQ(findings.size(), 5u);
+}
+
+TEST(HuggingFace, RulesBetweenValuesNameTheNearestChoices) {
+    const auto findings = findings_of(
+        R"({"model_type": "llama", "hidden_size": 4000, "num_hidden_layers": 2, "vocab_size": 1000,
+            "num_attention_heads": 48, "num_key_value_heads": 5, "intermediate_size": 4096})");
+    ASSERT_EQ(findings.size(), 2u);
+    EXPECT_EQ(findings[0].message, "48 heads do not divide hidden size 4000 and there is no head_dim");
+    EXPECT_EQ(findings[0].expected, "head_dim, or nearest: 40, 50, 80");
+    EXPECT_EQ(findings[1].message, "5 key/value heads do not divide 48 heads");
+    EXPECT_EQ(findings[1].expected, "nearest: 4, 6, 8");
 }
 
 TEST(HuggingFace, BrokenJsonNamesLineAndColumn) {

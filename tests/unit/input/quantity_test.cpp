@@ -27,6 +27,7 @@ TEST(Quantity, SaysWhatIsWrongAndWhatWouldBeRight) {
     EXPECT_EQ(data.problem, "is data");
     EXPECT_EQ(data.expected, "data/time, for example \"400 Gbit/s\"");
     EXPECT_EQ(read_quantity("5 GBs", "25 GB/s").problem, "unknown unit \"GBs\", nearest known: GB");
+    EXPECT_EQ(read_quantity("1000 y", "24 h").problem, "unknown unit \"y\"");  // "%" is no help
     EXPECT_EQ(read_quantity("nan GB/s", "25 GB/s").problem, "the number is not finite");
     EXPECT_EQ(read_quantity("1e999 GB/s", "25 GB/s").problem, "the number is out of range");
     EXPECT_EQ(read_quantity("1e308 PB", "1 GB").problem, "the number is out of range");

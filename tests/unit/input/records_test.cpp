@@ -58,7 +58,7 @@ TEST(Records, EveryFindingIsReportedWithItsLine) {
 }
 
 TEST(Records, WhatIsNoRecordFileIsAFinding) {
-    for (const char* text : {"", "{", "[]", "{\"records\": 3}", "null", "{\"records\": [1, null, {\"id\": 3}]}"}) {
+    for (const char* text : {"", "{", "[]", "{\"records\": 3}", "null", "{\"records\": []}", "{\"records\": [1, null, {\"id\": 3}]}"}) {
         std::vector<base::Finding> findings;
         EXPECT_TRUE(parse_records(text, "f.json", findings).empty());
         EXPECT_FALSE(findings.empty()) << text;
@@ -95,6 +95,29 @@ TEST(Records, AFileWithoutRowsIsNoSuccess) {
     std::ofstream{path} << R"({"title": "t", "records": []})";
     EXPECT_THROW((void)read_measurements(WINDTUNNEL_SOURCE_DIR "/inputs", {path}), base::InputError);
     std::remove(path.c_str());
+}
+
+TEST(Records, OwnRowsWereNeverFittedAndKeepTheLimitsOfTheirFamiliesOnly) {
+    const model::Measurements shipped = read_measurements(WINDTUNNEL_SOURCE_DIR "/inputs", {});
+    const auto used = [](const auto& rows) { return std::ranges::count_if(rows, model::used_to_fit); };
+    const std::string file = WINDTUNNEL_SOURCE_DIR "/inputs/measurements/train/megatron_sc21.json";
+    const auto same = read_measurements(WINDTUNNEL_SOURCE_DIR "/inputs", {file});
+    EXPECT_GT(used(same.rows), 0);  // a copy of a shipped row
+    EXPECT_EQ(used(same.rows), std::ranges::count_if(shipped.rows, [](const model::PublishedRow& row) {
+                  return row.file == "megatron_sc21" && model::used_to_fit(row);
+              }));
+    // The same runs, had their batch been another one: no fit has seen them.
+    const test::TemporaryFolder folder;
+    std::ifstream from{file};
+    std::string text{std::istreambuf_iterator<char>{from}, {}};
+    for (std::size_t at = 0; (at = text.find("\"gbs\": ", at)) != std::string::npos;) text.insert(at += 7, "1");
+    const std::string own = folder.path("own.json");
+    std::ofstream{own} << text;
+    const auto others = read_measurements(WINDTUNNEL_SOURCE_DIR "/inputs", {own});
+    EXPECT_EQ(others.rows.size(), same.rows.size());
+    EXPECT_EQ(used(others.rows), 0);
+    EXPECT_FALSE(others.limits.empty());
+    EXPECT_TRUE(std::ranges::none_of(others.limits, [](const auto& limit) { return limit.family == "all"; }));
 }
 
 TEST(Records, AMissingFileIsAnInputError) {

@@ -50,6 +50,20 @@ TEST(AvailStudy, TrialsAloneAreExact) {
     EXPECT_EQ(study.part_refusal(), "");
 }
 
+TEST(AvailStudy, IntervalsHoldPossibleValuesOnly) {
+    // A failure in about 1 of 20 trials: the normal interval of the share would pass 1, that of the stops 0.
+    model::Plan plan = plan_with_failures();
+    plan.failures.variants.resize(1);
+    plan.failures.variants[0].up.scale = Seconds{600.0 * 3600.0};
+    const AvailStudy study{plan, {{20, {}, {}}}};
+    const VariantAnswer variant = study.answer(test::run(study)).variants.at(0);
+    EXPECT_GT(variant.useful_share.mean + 1.96 * variant.useful_share.standard_error, 1.0);
+    EXPECT_EQ(variant.useful_share.high, 1.0);
+    EXPECT_LT(variant.stops.mean - 1.96 * variant.stops.standard_error, 0.0);
+    EXPECT_EQ(variant.stops.low, 0.0);
+    EXPECT_GT(variant.stops.high, variant.stops.mean);
+}
+
 TEST(AvailStudy, HalfWidthSeesWholeRoundsOnly) {
     const StopRule rule{{}, 0.005, {}};
     const AvailStudy study{plan_with_failures(), {rule}};
