@@ -1,11 +1,28 @@
+#include <unistd.h>
+
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 
 #include "windtunnel/app/command_line.hpp"
 #include "windtunnel/driver/signals.hpp"
 
+namespace {
+
+/// Threads that wait for the next block must sleep: on a machine that others use too, the spinning of the OpenMP
+/// runtime made a search ten times slower. The runtime reads its wait policy when the program is loaded, so the program
+/// starts itself once more with the policy set, unless somebody chose one. Where that fails the program goes on as it
+/// is.
+void sleep_while_waiting(char** argv) {
+    if (std::getenv("OMP_WAIT_POLICY") != nullptr || ::setenv("OMP_WAIT_POLICY", "passive", 1) != 0) return;
+    ::execv("/proc/self/exe", argv);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
     using namespace windtunnel;
+    sleep_while_waiting(argv);
     // A closed pipe behind stdout must not end a run that still has a file to write.
     std::signal(SIGPIPE, SIG_IGN);
     driver::await_stop();

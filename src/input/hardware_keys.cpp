@@ -37,6 +37,7 @@ std::vector<Key> accelerator_keys() {
         {"scale_out.latency", quantity, "required", "start-up time of a message between domains", "20 us", latency},
         {"power", quantity, "none", "board power; without it no energy is printed", "700 W", {0, 1e6, true}},
         {"calibration", path, "none", "calibration file that plans use unless they name their own"},
+        {"calibration_moe", path, "none", "the same for models with experts; default: calibration"},
     };
 }
 
@@ -145,6 +146,13 @@ std::vector<Key> calibration_keys() {
         {"fitted_max_hidden", integer, "0", "the same, upper end; 0: no range", "", bound},
         {"fitted_min_sequence", integer, "0", "range of the rows behind the fit: sequence length", "", bound},
         {"fitted_max_sequence", integer, "0", "the same, upper end; 0: no range", "", bound},
+        {"fitted_models",
+         word,
+         "\"any\"",
+         "models of the rows behind the fit; for others the error of the step time is not known",
+         "",
+         {},
+         {"any", "dense", "moe"}},
         {"step_time_error_90",
          number,
          "0",

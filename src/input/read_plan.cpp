@@ -69,7 +69,8 @@ private:
     model::Accelerator accelerator(const Values& values, const char* key, const std::string& base) {
         const auto read = file_of(values, key, "accelerator", base);
         if (!read) return {};
-        const Value& calibration = (*read)["calibration"];
+        const bool moe = plan_.transformer.experts && (*read).given("calibration_moe");
+        const Value& calibration = (*read)[moe ? "calibration_moe" : "calibration"];
         if (calibration.given && !calibration.bad)
             card_calibration_ = {beside(beside(base, values.text(key)), calibration.text), calibration.place};
         return bind_accelerator(*read, reader_.findings);
@@ -114,7 +115,14 @@ private:
             reader_.assumptions.push_back(
                 "calibration = default set (assumed: neither the plan nor the accelerator names one)");
         }
-        if (values) plan_.efficiency = bind_efficiency(*values, reader_.findings);
+        if (!values) return;
+        plan_.efficiency = bind_efficiency(*values, reader_.findings);
+        const std::string fitted = values->text("fitted_models");
+        if (fitted == "any" || (fitted == "moe") == plan_.transformer.experts.has_value()) return;
+        plan_.efficiency.step_time_error_90 = 0.0;  // unknown: no row of this kind was behind the fit
+        reader_.assumptions.push_back(fmt::format(
+            "calibration = {} (assumed: fitted to {} models only, so the error of the step time is not known)",
+            values->text("name"), fitted == "moe" ? "MoE" : "dense"));
     }
 
     void failures() {

@@ -80,7 +80,10 @@ Settings context(const std::string& kind, const std::string& key) {
     if (kind == "model" && key.find("sliding") != std::string::npos)
         return {{"attention.sliding_window", "64"}, {"attention.num_sliding_layers", "4"}};
     if (kind == "calibration" && key.starts_with("fitted_"))
-        return {{"fitted_max_cards", "9"}, {"fitted_max_hidden", "9"}, {"fitted_max_sequence", "9"}};
+        return {{"fitted_max_cards", "9"},
+                {"fitted_max_hidden", "9"},
+                {"fitted_max_sequence", "9"},
+                {"step_time_error_90", "0.2"}};
     if (kind == "failures" && key.starts_with("component[]"))
         return {{"component[].name", "\"n\""},
                 {"component[].count_per", "\"node\""},
@@ -93,6 +96,7 @@ Settings context(const std::string& kind, const std::string& key) {
         return {{"recovery.ladder[].action", "\"a\""}, {"recovery.ladder[].time", "\"1 min\""}};
     if (kind == "plan" && key.starts_with("train.published."))
         return {{"train.published.micro_batch_size", "1"}, {"train.layout.cards", "\"any\""}};
+    if (kind == "plan" && key == "recovery.spare_nodes") return {{"train.layout.cards", "512"}};
     if (kind == "plan" && key.ends_with("expert_parallel")) return {};
     return {};
 }

@@ -113,9 +113,9 @@ TEST(HuggingFace, RulesBetweenValuesNameTheNearestChoices) {
             "num_attention_heads": 48, "num_key_value_heads": 5, "intermediate_size": 4096})");
     ASSERT_EQ(findings.size(), 2u);
     EXPECT_EQ(findings[0].message, "48 heads do not divide hidden size 4000 and there is no head_dim");
-    EXPECT_EQ(findings[0].expected, "head_dim, or nearest: 40, 50, 80");
+    EXPECT_EQ(findings[0].expected, "head_dim, or nearest: 32, 40, 50");
     EXPECT_EQ(findings[1].message, "5 key/value heads do not divide 48 heads");
-    EXPECT_EQ(findings[1].expected, "nearest: 4, 6, 8");
+    EXPECT_EQ(findings[1].expected, "nearest: 3, 4, 6");
 }
 
 TEST(HuggingFace, BrokenJsonNamesLineAndColumn) {

@@ -54,6 +54,40 @@ TEST(ReadPlan, ListsDefaultsAndAssumptions) {
     EXPECT_THAT(plan.resolved_text, Not(HasSubstr("/")));  // no paths
 }
 
+TEST(ReadPlan, ACalibrationOfDenseModelsSaysNothingAboutTheErrorOfExperts) {
+    const std::string inputs = std::string{WINDTUNNEL_SOURCE_DIR} + "/inputs/";
+    const auto plan_with = [&](const std::string& model, const std::string& calibration) {
+        const FileProvider provider = [&](const std::string& path) -> FileText {
+            if (path != "plan") return read_file(path);
+            return {"[plan]\nmodel = \"" + inputs + "models/" + model + ".toml\"\naccelerator = \"" + inputs +
+                        "accelerators/h100-80gb-sxm.toml\"\nnodes = 8\n" +
+                        (calibration.empty()
+                             ? ""
+                             : "[calibration]\nfile = \"" + inputs + "calibrations/" + calibration + ".toml\"\n"),
+                    {},
+                    false};
+        };
+        return read_plan("plan", {}, provider);
+    };
+    const model::Plan dense = plan_with("llama31-8b", ""), moe = plan_with("mixtral-8x7b", "");
+    EXPECT_DOUBLE_EQ(dense.efficiency.step_time_error_90, 0.067);
+    EXPECT_DOUBLE_EQ(moe.efficiency.step_time_error_90, 0.215);  // the card names one for models with experts
+    const model::Plan wrong = plan_with("mixtral-8x7b", "megatron-core-h100");
+    EXPECT_EQ(wrong.efficiency.step_time_error_90, 0.0);
+    EXPECT_THAT(wrong.assumptions, Contains(HasSubstr("fitted to dense models only")));
+    EXPECT_EQ(plan_with("llama31-8b", "megatron-core-h100-moe").efficiency.step_time_error_90, 0.0);
+}
+
+TEST(ReadPlan, SparesOfThePlanAreNoCardsOfAJob) {
+    const model::Plan plan =
+        read_plan(good + "plan.toml", {{"recovery.spare_nodes", "28"}, {"train.published.cards", "512"}});
+    EXPECT_EQ(plan.cluster.num_nodes, 100);
+    EXPECT_EQ(plan.cluster.reserved_nodes, 28);
+    EXPECT_THAT(plan.resolved_text, HasSubstr("nodes = 128"));
+    EXPECT_THAT(findings_of({{"recovery.spare_nodes", "28"}, {"train.published.cards", "1024"}}),
+                HasSubstr("1024 cards are more than the cluster has without its spare nodes; nearest: 800"));
+}
+
 TEST(ReadPlan, IsCleanOnOneCardAndOn100000) {
     const model::Plan one = read_plan(good + "plan-inline.toml", {});
     EXPECT_EQ(one.cluster.num_cards(), 1);

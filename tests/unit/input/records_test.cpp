@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
+
+#include "temporary_folder.hpp"
 
 namespace windtunnel::input {
 namespace {
@@ -58,7 +61,8 @@ TEST(Records, EveryFindingIsReportedWithItsLine) {
 }
 
 TEST(Records, WhatIsNoRecordFileIsAFinding) {
-    for (const char* text : {"", "{", "[]", "{\"records\": 3}", "null", "{\"records\": []}", "{\"records\": [1, null, {\"id\": 3}]}"}) {
+    for (const char* text :
+         {"", "{", "[]", "{\"records\": 3}", "null", "{\"records\": []}", "{\"records\": [1, null, {\"id\": 3}]}"}) {
         std::vector<base::Finding> findings;
         EXPECT_TRUE(parse_records(text, "f.json", findings).empty());
         EXPECT_FALSE(findings.empty()) << text;
@@ -107,11 +111,12 @@ TEST(Records, OwnRowsWereNeverFittedAndKeepTheLimitsOfTheirFamiliesOnly) {
                   return row.file == "megatron_sc21" && model::used_to_fit(row);
               }));
     // The same runs, had their batch been another one: no fit has seen them.
-    const test::TemporaryFolder folder;
+    const tests::TemporaryFolder folder;
     std::ifstream from{file};
     std::string text{std::istreambuf_iterator<char>{from}, {}};
-    for (std::size_t at = 0; (at = text.find("\"gbs\": ", at)) != std::string::npos;) text.insert(at += 7, "1");
-    const std::string own = folder.path("own.json");
+    for (std::size_t at = 0; (at = text.find("\"seq\":2048", at)) != std::string::npos;)
+        text.replace(at, 10, "\"seq\":1024");
+    const std::string own = folder / "own.json";
     std::ofstream{own} << text;
     const auto others = read_measurements(WINDTUNNEL_SOURCE_DIR "/inputs", {own});
     EXPECT_EQ(others.rows.size(), same.rows.size());

@@ -184,6 +184,8 @@ TEST(Measures, CostAndEnergyOfARunByHand) {
     EXPECT_EQ(valuation.time_to_tokens(layout, Seconds{2.0}).value(), 6.0);
     EXPECT_NEAR(valuation.energy(layout, Seconds{2.0}).value(), 14'400.0, 1e-9);
     EXPECT_NEAR(valuation.cost(layout, Seconds{2.0}).value(), 204.0, 1e-9);
+    plan.recovery.spare_nodes = 5;  // whatever the layout leaves over: (8 + 5) x 6 + 144
+    EXPECT_NEAR(valuation_of(plan).cost(layout, Seconds{2.0}).value(), 222.0, 1e-9);
     EXPECT_EQ(valuation.tokens_per_second(layout, Seconds{2.0}), 5'000.0);
 }
 
