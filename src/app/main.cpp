@@ -2,7 +2,10 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
+#include <string>
+#include <system_error>
 
 #include "windtunnel/app/command_line.hpp"
 #include "windtunnel/driver/signals.hpp"
@@ -15,7 +18,9 @@ namespace {
 /// is.
 void sleep_while_waiting(char** argv) {
     if (std::getenv("OMP_WAIT_POLICY") != nullptr || ::setenv("OMP_WAIT_POLICY", "passive", 1) != 0) return;
-    ::execv("/proc/self/exe", argv);
+    std::error_code none;
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe", none).string();
+    if (!program.empty()) ::execv(program.c_str(), argv);
 }
 
 }  // namespace
