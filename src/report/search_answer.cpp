@@ -84,7 +84,11 @@ std::string margin_text(const study::MarginCheck& check) {
     std::string text = fmt::format(
         "executor: {} designs whose closed form is within {} of the last one listed; {} others as a check\n",
         whole(check.candidates), percent(check.margin), whole(check.sampled));
-    text += fmt::format("executor over closed form: {:.4f} to {:.4f}\n", check.least_ratio, check.greatest_ratio);
+    text += fmt::format("executor over closed form: {:.4f} to {:.4f}, spread {}\n", check.least_ratio,
+                        check.greatest_ratio, percent(check.spread()));
+    if (!check.covers_spread())
+        text +=
+            "WARNING: the spread is wider than the margin, a design outside it may be better: raise search.margin\n";
     if (check.sample_in_top > 0)
         text += fmt::format("WARNING: {} designs outside the margin belong to the best: raise search.margin\n",
                             whole(check.sample_in_top));
@@ -143,7 +147,8 @@ Json search_object(const SearchAnswer& answer, std::size_t top) {
               {"sample_in_top", answer.check.sample_in_top},
               {"above_limit", answer.check.above_limit},
               {"least_ratio", finite(answer.check.least_ratio)},
-              {"greatest_ratio", finite(answer.check.greatest_ratio)}}}};
+              {"greatest_ratio", finite(answer.check.greatest_ratio)},
+              {"covers_spread", answer.check.covers_spread()}}}};
 }
 
 std::string search_json(const model::Plan& plan, const SearchAnswer& answer, std::size_t top) {

@@ -44,6 +44,11 @@ struct MarginCheck {
     std::uint64_t above_limit = 0;    ///< designs that the executor's time puts above a limit of the plan
     double least_ratio = 0.0;         ///< executor over closed form: smallest and largest of all designs run
     double greatest_ratio = 0.0;
+
+    /// How far apart the closed form may put two designs that the executor finds equal, from the designs that ran.
+    [[nodiscard]] double spread() const noexcept { return greatest_ratio / least_ratio - 1.0; }
+    /// A design outside the margin can be among the best only if its ratio lies outside of those that were seen.
+    [[nodiscard]] bool covers_spread() const noexcept { return !(spread() > margin); }
 };
 
 /// What a person wants to know.

@@ -108,11 +108,11 @@ TEST(Sweep, RowsAreTheDesignsThatFit) {
     }
 }
 
-TEST(Sweep, TenMillionDesignsCountEveryOne) {
+TEST(Sweep, APartOfALargeSpaceCountsEveryDesign) {  // the whole of it: tests/reproduce
     const Sweep sweep{test::pangu_10k()};
-    ASSERT_GE(sweep.space().size(), 10'000'000U);
-    const SweepResult result = sweep.walk(0, sweep.space().size() / 8);
-    EXPECT_EQ(sum(result), sweep.space().size() / 8);
+    const std::uint64_t part = sweep.space().size() / 100;
+    ASSERT_GE(part, 10'000'000U);
+    EXPECT_EQ(sum(sweep.walk(part, 2 * part)), part);
 }
 
 TEST(Sweep, AHundredThousandCards) {
