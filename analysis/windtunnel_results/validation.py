@@ -2,6 +2,8 @@
 
     windtunnel validate train --json > rows.json
     PYTHONPATH=analysis python3 -m windtunnel_results.validation rows.json inputs > docs/validation.md
+
+With --limits it writes inputs/measurements/train/limits.toml instead.
 """
 import argparse
 import json
@@ -165,13 +167,28 @@ def page(rows, inputs):
     return text
 
 
+def limits(rows):
+    """The mean error of the day, and a fifth more, rounded up to a hundredth of a percent."""
+    lines = ["# Largest allowed mean error of each family: the error of the day it was set plus a fifth. `windtunnel validate train` fails",
+             "# above it. For oom: the share of wrong verdicts. Made by analysis/windtunnel_results/validation.py --limits."]
+    for quantity, some in sorted(sorted_into(rows, lambda row: row["quantity"]).items()):
+        families = sorted_into(some, lambda row: row["family"])
+        for name, group in [("all", some)] + sorted(families.items()):
+            ordered = errors(group)
+            if ordered:
+                mean = math.ceil(statistics.fmean(ordered) * 1.2e4 - 1e-6) / 1e4
+                lines += ["", "[[limit]]", f'family = "{name}"', f'quantity = "{quantity}"', f"mean = {mean:.4f}"]
+    return "\n".join(lines) + "\n"
+
+
 def main(words):
     parser = argparse.ArgumentParser(prog="windtunnel_results.validation", description=__doc__.splitlines()[0])
     parser.add_argument("rows", help="output of `windtunnel validate train --json`")
     parser.add_argument("inputs", type=pathlib.Path, help="the folder of the shipped inputs")
+    parser.add_argument("--limits", action="store_true", help="write the limits that these errors give, and no page")
     arguments = parser.parse_args(words)
     document = json.loads(pathlib.Path(arguments.rows).read_text())
-    sys.stdout.write(page(document["rows"], arguments.inputs))
+    sys.stdout.write(limits(document["rows"]) if arguments.limits else page(document["rows"], arguments.inputs))
     return 0
 
 

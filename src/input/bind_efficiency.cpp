@@ -31,6 +31,9 @@ model::Efficiency bind_efficiency(const Values& values, Findings& findings) {
     efficiency.low_precision_cast = values.number("low_precision_cast");
     efficiency.memory_context = Bytes{values.number("memory_context")};
     efficiency.memory_fragmentation = values.number("memory_fragmentation");
+    for (const Values& release : values["release"].tables)
+        efficiency.releases.push_back({release.text("name"), release.number("factor")});
+    if (!efficiency.releases.empty()) efficiency.choose_release(efficiency.releases.back().release);
     efficiency.fitted_min_cards = values.integer("fitted_min_cards");
     efficiency.fitted_max_cards = values.integer("fitted_max_cards");
     efficiency.fitted_min_hidden = values.integer("fitted_min_hidden");

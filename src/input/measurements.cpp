@@ -146,7 +146,8 @@ std::optional<Node> document(const fs::path& path, const std::vector<std::string
 }
 
 void read_defaults(const fs::path& path, model::Measurements& measurements, std::vector<base::Finding>& findings) {
-    const auto root = document(path, {"defaults", "window", "unsupported"}, "defaults", measurements, findings);
+    const auto root =
+        document(path, {"defaults", "release", "window", "unsupported"}, "defaults", measurements, findings);
     if (!root) return;
     for_each_table(*root, "defaults", findings, [&](TableReader& reader) {
         model::RowDefaults defaults;
@@ -156,6 +157,7 @@ void read_defaults(const fs::path& path, model::Measurements& measurements, std:
         reader.text("about", about);
         reader.text("recompute", defaults.recompute, {"none", "selective", "full"});
         reader.integer("micro_batch_size", defaults.micro_batch_size, 1);
+        reader.boolean("no_accumulation", defaults.no_accumulation);
         reader.integer("virtual_pipeline", defaults.virtual_pipeline, 1);
         reader.integer("optimizer_sharding", defaults.optimizer_sharding, 0);
         reader.boolean("sequence_parallel", defaults.sequence_parallel);
@@ -179,8 +181,18 @@ void read_defaults(const fs::path& path, model::Measurements& measurements, std:
             else
                 defaults.scale_out = BytesPerSecond{quantity.value};
         }
-        if (!file.empty()) measurements.file_defaults[file] = defaults;
-        if (!software.empty()) measurements.software_defaults[software] = defaults;
+        if (!file.empty())
+            measurements.file_defaults[software.empty() ? file : file + '/' + software] = defaults;
+        else if (!software.empty())
+            measurements.software_defaults[software] = defaults;
+    });
+    for_each_table(*root, "release", findings, [&](TableReader& reader) {
+        model::ReleaseRule rule;
+        std::string reason;
+        reader.text("file", rule.file);
+        reader.text("behind", rule.behind);
+        reader.text("reason", reason);
+        measurements.releases.push_back(std::move(rule));
     });
     for_each_table(*root, "window", findings, [&](TableReader& reader) {
         model::WindowRule rule;
@@ -250,6 +262,16 @@ void read_aliases(const fs::path& path, model::Measurements& measurements, std::
         if (id.is_string()) measurements.aliases[name] = id.get<std::string>();
 }
 
+/// Fills the release of rows whose file says that the id holds it: four digits behind a word, year and month.
+void read_release(model::PublishedRow& row, const std::vector<model::ReleaseRule>& rules) {
+    for (const model::ReleaseRule& rule : rules) {
+        if (!row.release.empty() || row.file != rule.file || !row.id.starts_with(rule.behind)) continue;
+        const std::string digits = row.id.substr(rule.behind.size(), 4);
+        if (digits.size() == 4 && digits.find_first_not_of("0123456789") == std::string::npos)
+            row.release = digits.substr(0, 2) + '.' + digits.substr(2);
+    }
+}
+
 /// Files of a folder with that ending, sorted by name.
 std::vector<fs::path> files_of(const fs::path& folder, const std::string& ending,
                                std::vector<base::Finding>& findings) {
@@ -272,6 +294,7 @@ std::vector<model::PublishedRow> rows_of(const std::vector<fs::path>& files, mod
     for (const fs::path& path : files)
         if (const auto text = text_of_file(path, "rows", measurements, findings)) {
             auto rows = parse_records(*text, path.string(), findings);
+            for (model::PublishedRow& row : rows) read_release(row, measurements.releases);
             std::move(rows.begin(), rows.end(), std::back_inserter(all));
         }
     return all;

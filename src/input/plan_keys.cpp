@@ -144,6 +144,8 @@ std::vector<Key> main_keys() {
         {"plan.seed", integer, "1", "seed of all random streams", "", {0, 9.2e18}},
         {"calibration.file", path, "none",
          "calibration file; default: the one that the accelerator file names, else a default set, assumed"},
+        {"calibration.release", text, "none",
+         "release of the software, one that the calibration file names; default: its newest"},
         {"train.sequence_length", integer, "required", "tokens of a sequence", "", {1, 100'000'000}},
         {"train.global_batch_size",
          integer_axis,

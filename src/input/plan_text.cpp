@@ -137,6 +137,9 @@ std::string efficiency_text(const model::Efficiency& efficiency) {
     lines.add("low_precision_cast", efficiency.low_precision_cast);
     lines.add("memory_context", efficiency.memory_context);
     lines.add("memory_fragmentation", efficiency.memory_fragmentation);
+    for (const model::ReleaseFactor& known : efficiency.releases) lines.add("release." + known.release, known.factor);
+    lines.text("release", efficiency.release);
+    lines.add("release_factor", efficiency.release_factor);
     lines.add("fitted_min_cards", efficiency.fitted_min_cards);
     lines.add("fitted_max_cards", efficiency.fitted_max_cards);
     lines.add("fitted_min_hidden", efficiency.fitted_min_hidden);

@@ -105,6 +105,19 @@ private:
         if (plan_.cluster.id.empty()) plan_.cluster.id = plan_.cluster.accelerator.id;
     }
 
+    /// The newest release of the calibration, or the one that the plan names.
+    void choose_release() {
+        if (!values_.given("calibration.release")) return;
+        const std::string wanted = values_.text("calibration.release");
+        std::string list;
+        for (const model::ReleaseFactor& known : plan_.efficiency.releases)
+            list += (list.empty() ? "" : ", ") + known.release;
+        if (!plan_.efficiency.choose_release(wanted))
+            add("calibration.release",
+                fmt::format("\"{}\" is no release of the calibration {}", wanted, plan_.efficiency.name),
+                list.empty() ? "no release: this calibration names none" : "one of " + list);
+    }
+
     void calibration() {
         std::optional<Values> values;
         if (values_.given("calibration.file")) {
@@ -117,6 +130,7 @@ private:
         }
         if (!values) return;
         plan_.efficiency = bind_efficiency(*values, reader_.findings);
+        choose_release();
         const std::string fitted = values->text("fitted_models");
         if (fitted == "any" || (fitted == "moe") == plan_.transformer.experts.has_value()) return;
         plan_.efficiency.step_time_error_90 = 0.0;  // unknown: no row of this kind was behind the fit

@@ -164,12 +164,20 @@ BlockCost BlockBuilder::finish(double full_input) noexcept {
             cost_.recompute_peak = Bytes{transient_ + kept_ - full_input};
             break;
     }
-    return cost_;
+    return in_release();
 }
 
 BlockCost BlockBuilder::finish_kept() noexcept {
     cost_.activations = Bytes{kept_};
     cost_.recompute_peak = Bytes{transient_};
+    return in_release();
+}
+
+BlockCost BlockBuilder::in_release() noexcept {
+    const double factor = scope_.job.efficiency.release_factor;
+    cost_.forward = cost_.forward * factor;
+    cost_.backward_input = cost_.backward_input * factor;
+    cost_.backward_weight = cost_.backward_weight * factor;
     return cost_;
 }
 

@@ -15,9 +15,10 @@ using model::RowDefaults;
 template <class Value>
 std::optional<Value> default_of(const PublishedRow& row, const Measurements& measurements,
                                 std::optional<Value> RowDefaults::*member) {
-    if (const auto found = measurements.file_defaults.find(row.file);
-        found != measurements.file_defaults.end() && found->second.*member)
-        return found->second.*member;
+    for (const std::string& key : {row.file + '/' + row.software, row.file})
+        if (const auto found = measurements.file_defaults.find(key);
+            found != measurements.file_defaults.end() && found->second.*member)
+            return found->second.*member;
     if (const auto found = measurements.software_defaults.find(row.software);
         found != measurements.software_defaults.end())
         return found->second.*member;
@@ -144,6 +145,13 @@ const model::Efficiency& efficiency_of(const PublishedRow& row, const Measuremen
     return standard;
 }
 
+/// Micro-batch where none is printed; without accumulation all sequences of a data-parallel rank.
+std::optional<int> micro_batch_of(const PublishedRow& row, std::optional<int> assumed, bool whole_batch) {
+    const int ranks = *row.tp * *row.pp * row.cp.value_or(1);
+    if (!whole_batch || ranks < 1 || *row.cards % ranks != 0) return assumed;
+    return std::max(1, static_cast<int>(*row.gbs) / (*row.cards / ranks));
+}
+
 model::Recompute recompute_of(const std::string& text) {
     if (text == "none") return model::Recompute::none;
     if (text == "full" || text.starts_with("block") || text.starts_with("uniform")) return model::Recompute::full;
@@ -185,7 +193,9 @@ RowJob row_job(const PublishedRow& row, const Measurements& measurements) {
         return result;
     };
     const auto default_micro_batch = default_of(row, measurements, &RowDefaults::micro_batch_size);
-    if (const std::string missing = missing_fields(row, default_micro_batch.has_value()); !missing.empty())
+    const bool whole_batch = default_of(row, measurements, &RowDefaults::no_accumulation).value_or(false);
+    if (const std::string missing = missing_fields(row, whole_batch || default_micro_batch.has_value());
+        !missing.empty())
         return refuse("not printed: " + missing);
     for (const model::UnsupportedModel& unsupported : measurements.unsupported)
         if (row.model.starts_with(unsupported.model)) return refuse(unsupported.reason);
@@ -208,6 +218,7 @@ RowJob row_job(const PublishedRow& row, const Measurements& measurements) {
     if (const auto rate = default_of(row, measurements, &RowDefaults::scale_out))
         job.cluster.accelerator.scale_out.bandwidth = *rate;
     job.efficiency = efficiency_of(row, measurements, id);
+    job.efficiency.choose_release(row.release);
     job.sequence_length = *row.sequence;
     job.precision = *precision;
     job.gradient_precision =
@@ -230,7 +241,7 @@ RowJob row_job(const PublishedRow& row, const Measurements& measurements) {
         result.assumed.emplace_back(field);
         return assumed ? *assumed : last;
     };
-    layout.micro_batch_size = take(row.mbs, default_micro_batch, 1, "mbs");
+    layout.micro_batch_size = take(row.mbs, micro_batch_of(row, default_micro_batch, whole_batch), 1, "mbs");
     layout.virtual_pipeline =
         *row.pp == 1 ? 1 : take(row.vpp, default_of(row, measurements, &RowDefaults::virtual_pipeline), 1, "vpp");
     layout.recompute = recompute_of(

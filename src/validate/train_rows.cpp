@@ -15,8 +15,9 @@ using model::Measurements;
 using model::PublishedRow;
 
 const model::RowDefaults* defaults_of(const PublishedRow& row, const Measurements& measurements) {
-    if (const auto found = measurements.file_defaults.find(row.file); found != measurements.file_defaults.end())
-        return &found->second;
+    for (const std::string& key : {row.file + '/' + row.software, row.file})
+        if (const auto found = measurements.file_defaults.find(key); found != measurements.file_defaults.end())
+            return &found->second;
     const auto found = measurements.software_defaults.find(row.software);
     return found == measurements.software_defaults.end() ? nullptr : &found->second;
 }

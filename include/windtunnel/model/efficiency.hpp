@@ -2,6 +2,8 @@
 /// What a card and its software reach of the data sheet: the few free parameters of the time model. Each has a physical
 /// meaning, a unit and a bound; `inputs/calibrations/*.toml` holds fitted sets, with the rows that were used.
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "windtunnel/base/quantity.hpp"
 
@@ -9,6 +11,12 @@ namespace windtunnel::model {
 
 /// Where a number comes from; every prediction carries the weakest tag of what it used.
 enum class Evidence { measured, fitted, assumed, first_principles };
+
+/// How long a release of the software takes for a layer, relative to the average of the fit.
+struct ReleaseFactor {
+    std::string release;  ///< year and month, "26.04"
+    double factor = 1.0;  ///< > 0
+};
 
 struct Efficiency {
     std::string name = "default";
@@ -32,6 +40,15 @@ struct Efficiency {
     double low_precision_cast = 1.0;     ///< multiplier of the bytes moved to cast inputs to 8 bit or less
     Bytes memory_context{5.0e9};         ///< runtime context, communication buffers and workspace of a card
     double memory_fragmentation = 0.02;  ///< allocator loss, fraction of states and activations
+
+    /// Releases that the fit tells apart, oldest first. `release_factor` multiplies the time of every layer, embedding
+    /// and head; 1: no release chosen.
+    std::vector<ReleaseFactor> releases{};
+    std::string release{};
+    double release_factor = 1.0;
+
+    /// Takes the factor of a release; false and 1 where the set does not know it.
+    bool choose_release(std::string_view wanted);
 
     /// Range of the rows behind a fit; outside it a prediction carries a warning.
     int fitted_min_cards = 0, fitted_max_cards = 0;

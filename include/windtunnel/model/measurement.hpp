@@ -77,6 +77,7 @@ struct PublishedRow {
 struct RowDefaults {
     std::optional<std::string> recompute;  ///< none, selective, full
     std::optional<int> micro_batch_size;
+    std::optional<bool> no_accumulation;                ///< the micro-batch is the whole batch of a data-parallel rank
     std::optional<int> virtual_pipeline;
     std::optional<int> optimizer_sharding;
     std::optional<bool> sequence_parallel;
@@ -91,6 +92,11 @@ struct RowDefaults {
     std::optional<BytesPerSecond> scale_out;  ///< per card and direction, where the site differs from the data sheet
     std::optional<std::string> flops_definition;  ///< of printed TFLOP/s and MFU: hardware, full, causal
     std::optional<std::string> memory_kind;       ///< allocated, reserved, device, formula
+};
+
+/// The ids of a file name the release of the software: four digits, year and month, behind `behind`.
+struct ReleaseRule {
+    std::string file, behind;
 };
 
 /// Sliding windows, which the printed dimensions leave out.
@@ -124,8 +130,9 @@ struct Measurements {
     std::vector<PublishedRow> rows;
     std::map<std::string, Accelerator> accelerators;   ///< by id
     std::map<std::string, std::string> aliases;        ///< hardware string of a row -> accelerator id
-    std::map<std::string, RowDefaults> file_defaults;  ///< by PublishedRow::file
+    std::map<std::string, RowDefaults> file_defaults;  ///< by PublishedRow::file, or file/software
     std::map<std::string, RowDefaults> software_defaults;
+    std::vector<ReleaseRule> releases;
     std::vector<WindowRule> windows;
     std::vector<UnsupportedModel> unsupported;
     std::vector<CalibrationRule> calibrations;

@@ -72,6 +72,8 @@ public:
     [[nodiscard]] Seconds input_gradient_time(const compute::Gemm& gemm) const noexcept;
 
 private:
+    /// The times as the chosen release of the software takes them.
+    [[nodiscard]] BlockCost in_release() noexcept;
     void add_rerun(Rerun rerun, Seconds time, Flops flops) noexcept;
     void floor_by_host(PartTimes& pass, Seconds others) const noexcept;
 

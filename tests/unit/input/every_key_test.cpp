@@ -84,6 +84,7 @@ Settings context(const std::string& kind, const std::string& key) {
                 {"fitted_max_hidden", "9"},
                 {"fitted_max_sequence", "9"},
                 {"step_time_error_90", "0.2"}};
+    if (kind == "calibration" && key.starts_with("release[]")) return {{"release[].name", "\"25.09\""}};
     if (kind == "failures" && key.starts_with("component[]"))
         return {{"component[].name", "\"n\""},
                 {"component[].count_per", "\"node\""},
@@ -197,8 +198,8 @@ bool covered_elsewhere(const std::string& kind, const Key& key) {
     if (kind == "cluster" && key.path == "cards") return true;
     if (kind != "plan") return false;
     return key.path.starts_with("cluster.") || key.path.starts_with("failures.") || key.path == "plan.nodes" ||
-           key.path == "plan.cards" || key.path == "train.precision" || key.path == "recovery.ladder[].covers" ||
-           key.path.starts_with("train.published.expert_");
+           key.path == "plan.cards" || key.path == "train.precision" || key.path == "calibration.release" ||
+           key.path == "recovery.ladder[].covers" || key.path.starts_with("train.published.expert_");
 }
 
 TEST(EveryKey, ChangesTheResolvedPlan) {
@@ -218,6 +219,22 @@ TEST(EveryKey, ChangesTheResolvedPlan) {
             ++tried;
         }
     EXPECT_GT(tried, 100);
+}
+
+TEST(Release, ThePlanTakesTheNewestOrTheOneThatItNames) {
+    Files files = base_files();
+    files["calibration"]["release[].name"] = "\"26.04\"";
+    files["calibration"]["release[].factor"] = "0.25";
+    EXPECT_NE(resolved(files).find("calibration.release_factor = 0.25"), std::string::npos);
+    files["plan"]["calibration.release"] = "\"26.04\"";
+    EXPECT_NE(resolved(files).find("calibration.release_factor = 0.25"), std::string::npos);
+    files["plan"]["calibration.release"] = "\"26.06\"";
+    try {
+        (void)resolved(files);
+        FAIL() << "an unknown release is taken";
+    } catch (const base::InputError& error) {
+        EXPECT_NE(std::string{error.what()}.find("one of 26.04"), std::string::npos) << error.what();
+    }
 }
 
 TEST(ResolvedText, DoesNotDependOnTheOrderOrTheSpellingOfUnits) {
