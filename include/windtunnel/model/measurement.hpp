@@ -77,7 +77,7 @@ struct PublishedRow {
 struct RowDefaults {
     std::optional<std::string> recompute;  ///< none, selective, full
     std::optional<int> micro_batch_size;
-    std::optional<bool> no_accumulation;                ///< the micro-batch is the whole batch of a data-parallel rank
+    std::optional<bool> no_accumulation;  ///< the micro-batch is the whole batch of a data-parallel rank
     std::optional<int> virtual_pipeline;
     std::optional<int> optimizer_sharding;
     std::optional<bool> sequence_parallel;
@@ -137,7 +137,7 @@ struct Measurements {
     std::vector<UnsupportedModel> unsupported;
     std::vector<CalibrationRule> calibrations;
     std::vector<FamilyLimit> limits;
-    std::vector<InputFile> files;                       ///< all that was read: rows, defaults, calibrations, limits, cards
+    std::vector<InputFile> files;  ///< all that was read: rows, defaults, calibrations, limits, cards
 };
 
 }  // namespace windtunnel::model
