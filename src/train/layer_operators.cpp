@@ -215,8 +215,8 @@ void add_head(BlockBuilder& block, const Scope& scope) {
     add_norm(block, scope, h, scope.wide);
     const compute::Gemm logits{t, rows, h};
     block.product(logits, scope.wide);
-    // Loss: reads 16-bit logits for the maximum and again for the sum, writes 32-bit probabilities; backward reads those
-    // and writes the 16-bit gradient.
+    // Loss: reads 16-bit logits for the maximum and again for the sum, writes 32-bit probabilities; backward reads
+    // those and writes the 16-bit gradient.
     block.stream(8.0 * t * rows, 6.0 * t * rows, 2);
     block.logits((scope.job.fused_operators ? 6.0 : 12.0) * t * rows);
     if (!model.tied_embeddings || scope.key.pipelined) block.parameters(rows * h);

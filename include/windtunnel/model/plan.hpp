@@ -69,9 +69,9 @@ struct Cost {
 
 struct Training {
     int sequence_length = 0;
-    double tokens = 0.0;                             ///< of the whole run; 0: not given
-    Precision precision = Precision::bf16;           ///< of matrix products: bf16, fp16, fp8, mxfp8, nvfp4
-    Precision gradient_precision = Precision::fp32;  ///< of the gradient buffer and its exchange
+    double tokens = 0.0;                               ///< of the whole run; 0: not given
+    Precision precision = Precision::bf16;             ///< of matrix products: bf16, fp16, fp8, mxfp8, nvfp4
+    Precision gradient_precision = Precision::fp32;    ///< of the gradient buffer and its exchange
     Precision activation_precision = Precision::bf16;  ///< of the stored inputs of activation functions: bf16 or fp8
     LayoutSpace layout;
     std::optional<Layout> published;  ///< `[train.published]`

@@ -14,8 +14,8 @@ namespace windtunnel::validate {
 struct RowJob {
     train::Job job;
     model::Layout layout;
-    std::vector<std::string> assumed;   ///< fields that the source does not print
-    std::string problem;                ///< why the row cannot be simulated; then nothing else counts
+    std::vector<std::string> assumed;  ///< fields that the source does not print
+    std::string problem;               ///< why the row cannot be simulated; then nothing else counts
 };
 [[nodiscard]] RowJob row_job(const model::PublishedRow& row, const model::Measurements& measurements);
 
@@ -24,11 +24,11 @@ struct RowJob {
 
 /// One line of the table.
 struct RowResult {
-    std::string id, file, family, quantity;     ///< quantity: step_time_s, memory_bytes, oom, mfu
+    std::string id, file, family, quantity;  ///< quantity: step_time_s, memory_bytes, oom, mfu
     std::optional<double> predicted, measured;
-    std::optional<double> low, high;            ///< 90 % interval of the prediction
+    std::optional<double> low, high;  ///< 90 % interval of the prediction
     bool used_to_fit = false;
-    std::string reason;                         ///< why there is no prediction
+    std::string reason;  ///< why there is no prediction
     std::vector<std::string> assumed;
     std::optional<double> tolerance{};   ///< of a known answer: largest error
     bool tolerance_is_absolute = false;  ///< of predicted - measured
@@ -42,7 +42,8 @@ struct RowResult {
 /// One row: a line per quantity that it prints (at least one line).
 [[nodiscard]] std::vector<RowResult> run_row(const model::PublishedRow& row, const model::Measurements& measurements);
 /// All rows, in order.
-[[nodiscard]] std::vector<RowResult> run_rows(std::span<const model::PublishedRow> rows, const model::Measurements& measurements);
+[[nodiscard]] std::vector<RowResult> run_rows(std::span<const model::PublishedRow> rows,
+                                              const model::Measurements& measurements);
 
 /// accelerator/dtype/dense|moe/software
 [[nodiscard]] std::string family_of(const model::PublishedRow& row);
@@ -50,13 +51,13 @@ struct RowResult {
 /// Errors of one family and quantity.
 struct FamilyError {
     std::string family, quantity;
-    int num_rows = 0;               ///< with a prediction
-    int num_without = 0;            ///< without
-    double mean = 0.0, median = 0.0, percentile_90 = 0.0, worst = 0.0;      ///< of absolute relative errors
-    double mean_not_fitted = 0.0;   ///< of rows that were not used to fit
+    int num_rows = 0;                                                   ///< with a prediction
+    int num_without = 0;                                                ///< without
+    double mean = 0.0, median = 0.0, percentile_90 = 0.0, worst = 0.0;  ///< of absolute relative errors
+    double mean_not_fitted = 0.0;                                       ///< of rows that were not used to fit
     int num_not_fitted = 0;
-    std::optional<double> limit;    ///< of the mean
-    int num_outside = 0;            ///< known answers that are missed
+    std::optional<double> limit;  ///< of the mean
+    int num_outside = 0;          ///< known answers that are missed
     [[nodiscard]] bool exceeds() const { return num_outside > 0 || (limit && num_rows > 0 && mean > *limit); }
 };
 /// Sorted by quantity and family; a row "all" for each quantity leads.
