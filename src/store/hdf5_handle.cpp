@@ -28,6 +28,9 @@ herr_t note_reason(unsigned number, const H5E_error2_t* entry, void* data) {
 }  // namespace
 
 void silence_hdf5() noexcept {
+    // Without the library's own clean-up at exit: a file whose last write failed (a full disk) would crash it there.
+    // Every file that was written well has been closed and checked by then.
+    H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 

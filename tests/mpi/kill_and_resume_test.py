@@ -46,7 +46,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # SIGTERM to a run without a launcher: exit 75; under mpirun the launcher makes the code 1 (or what the ranks gave).
     code, error = stop_with(signal.SIGTERM, [*command, "-o", output, "--overwrite", "--threads", "2"], output + ".journal")
-    check(code == 75 and "journal is kept" in error, f"SIGTERM: exit code {code}\n{error}")
+    check(code == 75 and "continue with --resume" in error, f"SIGTERM: exit code {code}\n{error}")
     check(not os.path.exists(output + ".lock"), "SIGTERM left the lock")
     # mpirun waits a second before it hands the signal on, so the blocks are slow here.
     slow = [toy, "--block_us", "10000"]
