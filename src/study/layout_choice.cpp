@@ -9,9 +9,10 @@
 namespace windtunnel::study {
 
 model::Layout chosen_layout(const model::Plan& plan) {
+    const std::string file = plan.files.empty() ? "" : plan.files.front().path;
     if (!plan.training)
         throw base::InputError{
-            {{"", 0, 0, "train", "the plan has no [train] section", "a [train] section with a layout"}}};
+            {{file, 0, 0, "train", "the plan has no [train] section", "a [train] section with a layout"}}};
     if (plan.training->published) return *plan.training->published;
     const search::DesignSpace space{plan.training->layout, plan.transformer, plan.cluster,
                                     plan.training->sequence_length};
@@ -20,7 +21,7 @@ model::Layout chosen_layout(const model::Plan& plan) {
     for (const search::AxisName axis : space.open_axes())
         axes.push_back(fmt::format("{} ({} values)", search::to_text(axis), space.values(axis).size()));
     throw base::InputError{
-        {{"", 0, 0, "train.layout",
+        {{file, 0, 0, "train.layout",
           fmt::format("one layout is needed and the space has {}; open axes: {}", space.size(), fmt::join(axes, ", ")),
           "one value on each of them, or a [train.published] layout"}}};
 }
