@@ -34,10 +34,16 @@ std::string error_text(const RowResult& row) {
            (row.is_outside() ? " OUTSIDE" : "");
 }
 
-std::string verdict(std::size_t num_limits, std::size_t num_exceeded) {
-    if (num_exceeded > 0) return fmt::format("{} of {} limits exceeded\n", num_exceeded, num_limits);
-    return num_limits > 0 ? fmt::format("all {} limits are kept\n", num_limits)
-                          : std::string{"no family has a limit: nothing was judged\n"};
+/// Limits of families and known answers with a tolerance are judged apart; a run may have either.
+std::string verdict(std::size_t num_limits, std::size_t num_exceeded, std::size_t num_answers, std::size_t num_missed) {
+    std::string text;
+    if (num_limits > 0)
+        text += num_exceeded > 0 ? fmt::format("{} of {} limits exceeded\n", num_exceeded, num_limits)
+                                 : fmt::format("all {} limits are kept\n", num_limits);
+    if (num_answers > 0)
+        text += num_missed > 0 ? fmt::format("{} of {} known answers missed\n", num_missed, num_answers)
+                               : fmt::format("all {} known answers are met\n", num_answers);
+    return text.empty() ? "no family has a limit: nothing was judged\n" : text;
 }
 
 /// A field of RFC 4180: quoted where it must be.
@@ -55,7 +61,10 @@ std::string field(const std::string& text) {
 
 std::string validation_text(std::span<const RowResult> rows, std::span<const FamilyError> families) {
     TextTable lines{{"row", "family", "quantity", "predicted", "measured", "error", "90 % interval", "fitted", "note"}};
+    std::size_t num_answers = 0, num_missed = 0;
     for (const RowResult& row : rows) {
+        num_answers += row.tolerance ? 1 : 0;
+        num_missed += row.is_outside() ? 1 : 0;
         const std::string interval =
             row.low && row.high ? fmt::format("{} to {}", short_number(row.low), short_number(row.high)) : "";
         lines.add_row({row.id, row.family, row.quantity, short_number(row.predicted), short_number(row.measured),
@@ -72,9 +81,10 @@ std::string validation_text(std::span<const RowResult> rows, std::span<const Fam
                         family.num_not_fitted > 0 ? percent(family.mean_not_fitted) : "",
                         family.limit ? percent(*family.limit) : "", family.exceeds() ? "OUTSIDE ITS LIMIT" : ""});
         num_limits += family.limit ? 1 : 0;
-        num_exceeded += family.exceeds() ? 1 : 0;
+        num_exceeded += family.limit && family.exceeds() ? 1 : 0;
     }
-    return lines.text() + "\nabsolute relative error by family\n" + errors.text() + verdict(num_limits, num_exceeded);
+    return lines.text() + "\nabsolute relative error by family\n" + errors.text() +
+           verdict(num_limits, num_exceeded, num_answers, num_missed);
 }
 
 std::string validation_json(std::span<const RowResult> rows, std::span<const FamilyError> families) {
