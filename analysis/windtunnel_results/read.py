@@ -75,9 +75,10 @@ def _values(dataset):
     h5py, pandas = need("h5py", "pandas")
     names = h5py.check_enum_dtype(dataset.dtype)
     if names:
+        codes = sorted(names.values())
         by_code = {code: name for name, code in names.items()}
-        return pandas.Categorical([by_code.get(int(code)) for code in dataset[()]],
-                                  categories=[by_code[code] for code in sorted(by_code)])
+        place = pandas.Index(codes).get_indexer(dataset[()])        # a code without a name becomes a missing value
+        return pandas.Categorical.from_codes(place, categories=[by_code[code] for code in codes])
     if h5py.check_string_dtype(dataset.dtype) is not None or dataset.dtype.kind == "S":
         return [_plain(value) for value in dataset[()]]
     return dataset[()]

@@ -437,7 +437,7 @@ class Analysis(Folder):
     def test_three_plots_of_a_rehearsal(self):
         result = self.path("r.h5")
         self.assert_done(run("rehearse", SMALL_PLAN, *FEW_TRIALS, "-o", result))
-        process = self.analysis("-m", "windtunnel_results", "plots", result, "--output", self.folder)
+        process = self.analysis("-m", "windtunnel_results", "plot", result, "--output", self.folder)
         self.assertEqual(process.returncode, 0, process.stderr)
         for name in ("pareto_front", "memory_by_stage", "useful_time"):
             for ending, start in ((".png", b"\x89PNG"), (".svg", b"<?xml")):
