@@ -198,7 +198,7 @@ class CommandLine(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             a, b = os.path.join(folder, "a.h5"), os.path.join(folder, "b.h5")
             self.assertEqual(run("train", PLAN, "--quiet", "-o", a).returncode, 0)
-            self.assertEqual(run("train", PLAN, "--set", "train.published.micro_batch_size=2", "--quiet", "-o", b).returncode, 0)
+            self.assertEqual(run("train", PLAN, "--set", "train.published.recompute=\"full\"", "--quiet", "-o", b).returncode, 0)
             tables = self.analysis("read", a)
             self.assertIn("train/parts: 13 rows: point, part, time_s [s], share", tables.stdout)
             parts = self.analysis("read", a, "--table", "train/parts")
@@ -206,7 +206,7 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(self.analysis("read", a, "--table", "train/nothing").returncode, 2)
             text = self.analysis("compare", a, b).stdout
             self.assertIn("step_time_s", text)
-            self.assertIn("micro_batch_size", text)
+            self.assertIn("recompute", text)
             report = self.analysis("report", a)
             self.assertEqual(report.returncode, 0, report.stderr)
             self.assertTrue(os.path.exists(os.path.join(folder, "a.html")))
