@@ -145,7 +145,8 @@ std::vector<Key> main_keys() {
         {"calibration.file", path, "none",
          "calibration file; default: the one that the accelerator file names, else a default set, assumed"},
         {"calibration.release", text, "none",
-         "release of the software, one that the calibration file names; default: its newest"},
+         "release of the software, one that the calibration file names, or average: the average of the fit; default: "
+         "its newest"},
         {"train.sequence_length", integer, "required", "tokens of a sequence", "", {1, 100'000'000}},
         {"train.global_batch_size",
          integer_axis,

@@ -109,13 +109,17 @@ private:
     void choose_release() {
         if (!values_.given("calibration.release")) return;
         const std::string wanted = values_.text("calibration.release");
+        if (wanted == "average") {
+            plan_.efficiency.choose_release({});
+            return;
+        }
         std::string list;
         for (const model::ReleaseFactor& known : plan_.efficiency.releases)
             list += (list.empty() ? "" : ", ") + known.release;
         if (!plan_.efficiency.choose_release(wanted))
             add("calibration.release",
                 fmt::format("\"{}\" is no release of the calibration {}", wanted, plan_.efficiency.name),
-                list.empty() ? "no release: this calibration names none" : "one of " + list);
+                list.empty() ? "no release: this calibration names none" : "average, or one of " + list);
     }
 
     void calibration() {

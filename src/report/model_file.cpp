@@ -5,25 +5,6 @@
 namespace windtunnel::report {
 namespace {
 
-/// A TOML basic string.
-std::string quoted(const std::string& text) {
-    std::string result = "\"";
-    for (const char letter : text) {
-        const auto code = static_cast<unsigned char>(letter);
-        constexpr unsigned char first_printable = 0x20;
-        constexpr unsigned char delete_code = 0x7F;
-        if (letter == '"' || letter == '\\') {
-            result += '\\';
-            result += letter;
-        } else if (code < first_printable || code == delete_code) {
-            result += fmt::format("\\u{:04X}", code);
-        } else {
-            result += letter;
-        }
-    }
-    return result + '"';
-}
-
 std::string kind_name(model::AttentionKind kind) {
     switch (kind) {
         case model::AttentionKind::mha:
@@ -57,7 +38,7 @@ std::string activation_name(model::Activation activation) {
 /// Lines `key = value`; a number that equals the default of its key is left out.
 class Lines {
 public:
-    void word(const char* key, const std::string& value) { text_ += fmt::format("{} = {}\n", key, quoted(value)); }
+    void word(const char* key, const std::string& value) { text_ += fmt::format("{} = {}\n", key, toml_text(value)); }
     void number(const char* key, int value) { text_ += fmt::format("{} = {}\n", key, value); }
     void number_unless(const char* key, int value, int fallback) {
         if (value != fallback) number(key, value);
@@ -91,6 +72,24 @@ void add_attention(Lines& lines, const model::Attention& attention) {
 }
 
 }  // namespace
+
+std::string toml_text(const std::string& text) {
+    std::string result = "\"";
+    for (const char letter : text) {
+        const auto code = static_cast<unsigned char>(letter);
+        constexpr unsigned char first_printable = 0x20;
+        constexpr unsigned char delete_code = 0x7F;
+        if (letter == '"' || letter == '\\') {
+            result += '\\';
+            result += letter;
+        } else if (code < first_printable || code == delete_code) {
+            result += fmt::format("\\u{:04X}", code);
+        } else {
+            result += letter;
+        }
+    }
+    return result + '"';
+}
 
 std::string model_toml(const model::Transformer& transformer, const std::string& source) {
     Lines lines;

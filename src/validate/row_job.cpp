@@ -132,19 +132,6 @@ model::PipelineSplit split_of(const PublishedRow& row, const model::Layout& layo
     return split;
 }
 
-const model::Efficiency& efficiency_of(const PublishedRow& row, const Measurements& measurements,
-                                       const std::string& accelerator) {
-    static const model::Efficiency standard;
-    const auto in = [](const std::vector<std::string>& list, const std::string& value) {
-        return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
-    };
-    for (const model::CalibrationRule& rule : measurements.calibrations)
-        if (in(rule.files, row.file) && in(rule.software, row.software) && in(rule.accelerators, accelerator) &&
-            in(rule.dtypes, row.dtype) && (!rule.moe || *rule.moe == row.experts.has_value()))
-            return rule.efficiency;
-    return standard;
-}
-
 /// Micro-batch where none is printed; without accumulation all sequences of a data-parallel rank.
 std::optional<int> micro_batch_of(const PublishedRow& row, std::optional<int> assumed, bool whole_batch) {
     const int ranks = *row.tp * *row.pp * row.cp.value_or(1);
@@ -170,6 +157,19 @@ model::PipelineSchedule schedule_of(const std::string& text, int virtual_pipelin
 }
 
 }  // namespace
+
+const model::CalibrationRule* calibration_of(const PublishedRow& row, const Measurements& measurements) {
+    const auto in = [](const std::vector<std::string>& list, const std::string& value) {
+        return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+    };
+    const auto alias = measurements.aliases.find(row.accelerator);
+    const std::string& accelerator = alias == measurements.aliases.end() ? row.accelerator : alias->second;
+    for (const model::CalibrationRule& rule : measurements.calibrations)
+        if (in(rule.files, row.file) && in(rule.software, row.software) && in(rule.accelerators, accelerator) &&
+            in(rule.dtypes, row.dtype) && (!rule.moe || *rule.moe == row.experts.has_value()))
+            return &rule;
+    return nullptr;
+}
 
 std::optional<double> measured_step_time_s(const PublishedRow& row) {
     if (row.step_time_s) return row.step_time_s;
@@ -214,10 +214,14 @@ RowJob row_job(const PublishedRow& row, const Measurements& measurements) {
     job.cluster.accelerator = accelerator->second;
     if (row.cards_per_node) job.cluster.accelerator.cards_per_node = *row.cards_per_node;
     const int cards_per_node = std::max(1, job.cluster.accelerator.cards_per_node);
+    if (const int domain = std::max(1, job.cluster.accelerator.scale_up_domain);
+        domain % cards_per_node != 0 && cards_per_node % domain != 0)
+        return refuse("nodes of " + std::to_string(cards_per_node) + " cards and a scale-up domain of " +
+                      std::to_string(domain) + " cards do not fit into each other");
     job.cluster.num_nodes = (*row.cards - 1) / cards_per_node + 1;
     if (const auto rate = default_of(row, measurements, &RowDefaults::scale_out))
         job.cluster.accelerator.scale_out.bandwidth = *rate;
-    job.efficiency = efficiency_of(row, measurements, id);
+    if (const model::CalibrationRule* rule = calibration_of(row, measurements)) job.efficiency = rule->efficiency;
     job.efficiency.choose_release(row.release);
     job.sequence_length = *row.sequence;
     job.precision = *precision;

@@ -223,6 +223,28 @@ class Answers(Folder):
         self.assertEqual(sum(document["verdicts"].values()), document["num_designs"])
         self.assertLessEqual(len(document["best"]), 3)
 
+    def test_an_imported_record_gives_the_value_of_validate(self):
+        table = os.path.join(ROOT, "inputs", "measurements", "train", "bloom_bigscience.json")
+        rows = json.loads(self.assert_done(run("validate", "train", "--rows", table, "--json")).stdout)["rows"]
+        steps = [row for row in rows if row["quantity"] == "step_time_s" and row["predicted"] is not None]
+        for row in steps[::40]:
+            folder = self.path(row["id"])
+            self.assert_done(run("import", "record", table, "--id", row["id"], "-o", folder))
+            process = run("train", os.path.join(folder, "plan.toml"), "--json")
+            self.assertIn(process.returncode, (0, 3), process.stderr)
+            self.assertEqual(json.loads(process.stdout)["step_time_s"], row["predicted"], row["id"])
+        self.assert_done(run("import", "record", table, "--id", steps[0]["id"], "-o", self.path(steps[0]["id"])), 2)
+        process = self.assert_done(run("import", "record", table, "--id", "no such row", "-o", self.path("x")), 2)
+        self.assertIn("is no record of the file", process.stderr)
+
+    def test_a_record_that_cannot_be_simulated_is_refused_with_its_place(self):
+        table = os.path.join(ROOT, "inputs", "measurements", "train", "bloom_bigscience.json")
+        rows = json.loads(run("validate", "train", "--rows", table, "--json").stdout)["rows"]
+        refused = next(row for row in rows if row["predicted"] is None and row["reason"].startswith("not printed"))
+        process = self.assert_done(run("import", "record", table, "--id", refused["id"], "-o", self.path("x")), 2)
+        self.assertRegex(process.stderr, r"bloom_bigscience.json:\d+: error: .*not printed")
+        self.assertFalse(os.path.exists(self.path("x")))
+
     def test_an_imported_model_reads_back(self):
         config = self.path("config.json")
         with open(config, "w", encoding="utf-8") as file:

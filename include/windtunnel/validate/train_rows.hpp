@@ -17,6 +17,9 @@ struct RowJob {
     std::vector<std::string> assumed;  ///< fields that the source does not print
     std::string problem;               ///< why the row cannot be simulated; then nothing else counts
 };
+/// The first rule that stands for the row; null: the default set.
+[[nodiscard]] const model::CalibrationRule* calibration_of(const model::PublishedRow& row,
+                                                           const model::Measurements& measurements);
 [[nodiscard]] RowJob row_job(const model::PublishedRow& row, const model::Measurements& measurements);
 
 /// Printed step time, else the one that follows from printed tokens/s or from the row's own arithmetic.

@@ -47,6 +47,14 @@ model::Measurements measurements() {
     return all;
 }
 
+TEST(RowJob, NodesThatDoNotFitIntoTheDomainAreRefused) {
+    model::PublishedRow one = row();
+    one.cards_per_node = 6;  // the domain has 8 cards
+    EXPECT_NE(row_job(one, measurements()).problem.find("do not fit into each other"), std::string::npos);
+    one.cards_per_node = 4;
+    EXPECT_TRUE(row_job(one, measurements()).problem.empty());
+}
+
 TEST(RowJob, FileDefaultsStandBeforeThoseOfTheSoftware) {
     model::Measurements all = measurements();
     all.software_defaults["deepspeed"].recompute = "none";
