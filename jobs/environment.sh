@@ -27,7 +27,7 @@ build_packages=(g++ cmake ninja-build git openmpi-bin libopenmpi-dev libhdf5-dev
     nlohmann-json3-dev libmuparser-dev libtomlplusplus-dev libfmt-dev zlib1g-dev)
 analysis_packages=(python3 python3-numpy python3-h5py python3-pandas python3-matplotlib libjs-d3)
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev hdf5-tools clang-format procps
-    chromium chromium-driver python3-selenium)
+    chromium chromium-driver python3-selenium slurmctld slurmd slurm-client munge)
 
 # Open MPI: root may run it, more ranks than cores are fine and yield while they wait, ranks are not bound to one core.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
