@@ -6,37 +6,10 @@
 
 #include "windtunnel/avail/state_space.hpp"
 #include "windtunnel/avail/stationary.hpp"
+#include "workstation_cluster.hpp"
 
 namespace windtunnel::avail {
 namespace {
-
-using State = std::span<const double>;
-
-/// Two groups of n workstations, a switch each, a backbone, one repair unit that inspects at rate 10 (per hour).
-model::Chain cluster(int n) {
-    struct Kind {
-        double fail, repair;
-        int number;
-    };
-    const Kind kinds[] = {{0.002, 2, n}, {0.002, 2, n}, {0.00025, 0.25, 1}, {0.00025, 0.25, 1}, {0.0002, 0.125, 1}};
-    constexpr std::size_t busy = 5;
-    model::Chain chain;
-    for (const Kind& kind : kinds) chain.variables.push_back({"up", 0, kind.number, kind.number});
-    chain.variables.push_back({"busy", 0, 5, 0});
-    for (std::size_t i = 0; i < 5; ++i) {
-        const Kind kind = kinds[i];
-        const double own = static_cast<double>(i + 1);
-        model::ChainTransition fail, inspect, mend;
-        fail.rate = [=](State s) { return s[i] * kind.fail; };
-        fail.updates = {{i, [=](State s) { return s[i] - 1; }, {}}};
-        inspect.rate = [=](State s) { return s[busy] == 0 && s[i] < kind.number ? 10.0 : 0.0; };
-        inspect.updates = {{busy, [=](State) { return own; }, {}}};
-        mend.rate = [=](State s) { return s[busy] == own ? kind.repair : 0.0; };
-        mend.updates = {{busy, [](State) { return 0.0; }, {}}, {i, [=](State s) { return s[i] + 1; }, {}}};
-        chain.transitions.insert(chain.transitions.end(), {fail, inspect, mend});
-    }
-    return chain;
-}
 
 void states(benchmark::State& run) {
     const model::Chain chain = cluster(static_cast<int>(run.range(0)));
