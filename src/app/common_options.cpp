@@ -84,10 +84,13 @@ model::Plan plan_on_all_ranks(const Arguments& arguments, parallel::Communicator
 }
 
 std::vector<Option> trial_options() {
-    return {{"trials", "N", "histories of each failure variant; exactly so many without --half-width",
-             "rehearsal.trials of the plan"},
-            {"half-width", "W",
-             "go on until the 95 % interval of the useful share is +- W: 0.5% of its value, or 0.002", "none"}};
+    return {
+        {"trials", "N", "histories of each failure variant; exactly so many without --half-width",
+         "rehearsal.trials of the plan; chain file: 10000"},
+        {"half-width", "W",
+         "go on until the 95 % interval of the useful share (of every measure of a chain file) is +- W: 0.5% of its "
+         "value, or 0.002",
+         "none"}};
 }
 
 std::int64_t top_of(const Arguments& arguments, std::int64_t usual) {

@@ -279,7 +279,8 @@ private:
     void cycle(Path& path) {
         Stretch stretch{long_run_.size()};
         std::uint32_t state = path.state();
-        for (std::uint64_t event = 0; event < most_events; ++event, ++events_) {
+        for (std::uint64_t event = 0; event < most_events; ++event) {
+            ++events_;
             const double wait = path.wait();
             if (std::isinf(wait)) break;
             stretch.stay(table_, long_run_, state, wait);
@@ -446,7 +447,12 @@ std::vector<SampledMeasure> ChainSampler::answers(const SampleSums& sums) const 
         means[m] = answer.value;
         answer.low = answer.value - quantile * answer.standard_error;
         answer.high = answer.value + quantile * answer.standard_error;
-        if (chain.measures[m].kind == MeasureKind::probability) score_interval(answer, sum.all().count);
+        const bool one_answer = answer.value == 0.0 || answer.value == 1.0;  // perhaps a share of paths
+        if (chain.measures[m].kind == MeasureKind::probability ||
+            (chain.measures[m].kind == MeasureKind::transient && one_answer))
+            score_interval(answer, sum.all().count);
+        else if (answer.standard_error == 0.0 && sum.all().count > 0)
+            answer.method += "; all alike: their scatter is unknown";
     }
     return answers;
 }

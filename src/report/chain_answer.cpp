@@ -17,8 +17,8 @@ Json number(double value) {
 }
 
 /// Unit of a measure of a reward without one: only times have a unit.
-std::string unit_of(const model::ChainMeasure& measure, const std::string& time_unit) {
-    switch (measure.kind) {
+std::string unit_of(model::MeasureKind kind, const std::string& time_unit) {
+    switch (kind) {
         case model::MeasureKind::mean_time:
             return time_unit;
         case model::MeasureKind::frequency:
@@ -46,7 +46,7 @@ std::string chain_text(std::span<const SolvedChain> chains) {
             const avail::MeasureAnswer& measure = answer.measures[i];
             const std::string value =
                 std::isinf(measure.value) ? "never certain" : fmt::format("{:.12g}", measure.value);
-            table.add_row({measure.name, value, unit_of(one.chain.measures[i], one.chain.time_unit),
+            table.add_row({measure.name, value, unit_of(one.chain.measures[i].kind, one.chain.time_unit),
                            fmt::format("{:.0e}", measure.error), measure.method});
         }
         text += table.text();
@@ -62,7 +62,7 @@ std::string chain_json(std::span<const SolvedChain> chains) {
             const avail::MeasureAnswer& measure = one.answer.measures[i];
             measures.push_back({{"name", measure.name},
                                 {"value", number(measure.value)},
-                                {"unit", unit_of(one.chain.measures[i], one.chain.time_unit)},
+                                {"unit", unit_of(one.chain.measures[i].kind, one.chain.time_unit)},
                                 {"error", number(measure.error)},
                                 {"method", measure.method}});
         }
@@ -73,6 +73,63 @@ std::string chain_json(std::span<const SolvedChain> chains) {
                         {"transitions", one.answer.num_transitions},
                         {"closed_classes", one.answer.num_closed_classes},
                         {"residual", one.answer.residual},
+                        {"measures", measures}});
+    }
+    return Json{{"chains", list}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string sampled_text(std::span<const study::SampledChain> chains) {
+    std::string text;
+    for (const study::SampledChain& one : chains) {
+        text +=
+            fmt::format("{}{}{}\n  {} trials, {} events; time in {}\n", one.title,
+                        one.variant.empty() ? "" : ", variant ", one.variant, one.trials, one.events, one.time_unit);
+        TextTable table{{"measure", "value", "unit", "+-", "low", "high", "P10", "P50", "P90", "P99", "by"}};
+        for (std::size_t i = 0; i < one.measures.size(); ++i) {
+            const avail::SampledMeasure& measure = one.measures[i];
+            const bool known = std::isfinite(measure.value);
+            const auto quantile = [&](double fraction) {
+                return measure.values.count() > 0 ? fmt::format("{:.4g}", measure.values.quantile(fraction)) : "";
+            };
+            const auto shown = [&](double value) { return known ? fmt::format("{:.7g}", value) : std::string{}; };
+            std::string by = measure.method;
+            if (measure.unreached > 0) by += fmt::format("; {} paths given up: a lower bound", measure.unreached);
+            table.add_row({measure.name, shown(measure.value), unit_of(one.kinds[i], one.time_unit),
+                           known ? fmt::format("{:.2g}", (measure.high - measure.low) / 2.0) : "", shown(measure.low),
+                           shown(measure.high), quantile(0.1), quantile(0.5), quantile(0.9), quantile(0.99), by});
+        }
+        text += table.text();
+    }
+    return text;
+}
+
+std::string sampled_json(std::span<const study::SampledChain> chains) {
+    Json list = Json::array();
+    for (const study::SampledChain& one : chains) {
+        Json measures = Json::array();
+        for (std::size_t i = 0; i < one.measures.size(); ++i) {
+            const avail::SampledMeasure& measure = one.measures[i];
+            Json entry{{"name", measure.name},
+                       {"value", number(measure.value)},
+                       {"unit", unit_of(one.kinds[i], one.time_unit)},
+                       {"standard_error", number(measure.standard_error)},
+                       {"low", number(measure.low)},
+                       {"high", number(measure.high)},
+                       {"unreached", measure.unreached},
+                       {"method", measure.method}};
+            if (measure.values.count() > 0) {
+                Json quantiles = Json::object();
+                for (const int percent : {10, 50, 90, 99})
+                    quantiles[fmt::format("P{}", percent)] = measure.values.quantile(percent / 100.0);
+                entry["quantiles"] = quantiles;
+            }
+            measures.push_back(std::move(entry));
+        }
+        list.push_back({{"title", one.title},
+                        {"variant", one.variant},
+                        {"time_unit", one.time_unit},
+                        {"trials", one.trials},
+                        {"events", one.events},
                         {"measures", measures}});
     }
     return Json{{"chains", list}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -266,6 +266,18 @@ store::TableSchema trials_job_schema(const std::string& group, const std::vector
              real("mean_time_between_stops_s", "s", "mean time between failures that stop the job; inf: none")}};
 }
 
+store::TableSchema sampled_measures_schema() {
+    return {
+        "avail/measures",
+        "measures of a chain file by sampled paths",
+        {text("variant", "variant of the file; empty: it has none"), text("measure", "measure of the file"),
+         real("value", "1", "estimate, in the unit of the measure; nan: not sampled"),
+         real("standard_error", "1", "standard error of the estimate"), real("low", "1", "95 % interval, lower end"),
+         real("high", "1", "95 % interval, upper end"), integer("trials", "trials of the variant"),
+         integer("unreached", "paths given up before their end; above 0: the value is a lower bound"),
+         text("method", "how the paths were drawn, or why there is no value")}};
+}
+
 store::TableSchema validate_rows_schema() {
     return {
         "validate/rows",
@@ -303,6 +315,7 @@ std::vector<store::TableSchema> all_schemas() {
                                    trials_phases_schema, trials_job_schema})
             all.push_back(schema(group, variants));
     all.push_back(time_to_tokens_schema(variants));
+    all.push_back(sampled_measures_schema());
     all.push_back(validate_rows_schema());
     all.push_back(validate_families_schema());
     return all;

@@ -40,9 +40,20 @@ class Chains(Folder):
         text = self.assert_done(run("avail", os.path.join(self.CASES, "A10.toml"), "--exact")).stdout
         self.assertIn("9 states", text)
 
-    def test_a_chain_without_exact_is_wrong_usage(self):
-        process = self.assert_done(run("avail", os.path.join(self.CASES, "A10.toml")), 2)
-        self.assertIn("--exact", process.stderr)
+    def test_a_chain_without_exact_is_sampled(self):
+        path = os.path.join(self.CASES, "A10.toml")
+        process = self.assert_done(run("avail", path, "--trials", "2000", "--seed", "3", "--json"))
+        first = json.loads(process.stdout)["chains"][0]["measures"][0]
+        self.assertLess(abs(first["value"] - 0.9974863353781802), 4 * first["standard_error"])
+        self.assertLess(first["standard_error"], 1e-3)
+        self.assertEqual(process.stdout, self.assert_done(
+            run("avail", path, "--trials", "2000", "--seed", "3", "--json", "--threads", "3")).stdout)
+        narrow = self.assert_done(run("avail", path, "--half-width", "0.1%", "--json"))
+        for chain in json.loads(narrow.stdout)["chains"]:
+            first = chain["measures"][0]
+            self.assertLessEqual((first["high"] - first["low"]) / 2, 1e-3 * first["value"])
+        process = self.assert_done(run("avail", path, "--method", "splittin"), 2)
+        self.assertIn("splitting", process.stderr)
 
     def test_a_wrong_chain_is_a_finding_with_its_place(self):
         path = self.path("wrong.toml")

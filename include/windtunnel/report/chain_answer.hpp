@@ -4,6 +4,7 @@
 #include <string>
 
 #include "windtunnel/avail/chain_answer.hpp"
+#include "windtunnel/study/chain_study.hpp"
 
 namespace windtunnel::report {
 
@@ -14,5 +15,8 @@ struct SolvedChain {
 
 [[nodiscard]] std::string chain_text(std::span<const SolvedChain> chains);
 [[nodiscard]] std::string chain_json(std::span<const SolvedChain> chains);
+
+[[nodiscard]] std::string sampled_text(std::span<const study::SampledChain> chains);
+[[nodiscard]] std::string sampled_json(std::span<const study::SampledChain> chains);
 
 }  // namespace windtunnel::report

@@ -30,6 +30,8 @@ namespace windtunnel::study {
 
 [[nodiscard]] store::TableSchema time_to_tokens_schema(const std::vector<std::string>& variants);
 
+[[nodiscard]] store::TableSchema sampled_measures_schema();  ///< of chain files
+
 [[nodiscard]] store::TableSchema validate_rows_schema();
 [[nodiscard]] store::TableSchema validate_families_schema();
 
