@@ -51,6 +51,8 @@ struct SampledMeasure {
     base::QuantileSketch values;   ///< of single paths; empty where these have no meaning of their own
 };
 
+class ChainPaths;
+
 /// Paths of one chain and what they say about its measures.
 ///
 /// Model:   Measures of a time: one path to the latest of the times. Measures of the long run: one cycle between two
@@ -79,8 +81,7 @@ public:
     [[nodiscard]] std::vector<SampledMeasure> answers(const SampleSums& sums) const;
 
 private:
-    class Paths;
-    std::unique_ptr<Paths> paths_;
+    std::unique_ptr<ChainPaths> paths_;
 };
 
 }  // namespace windtunnel::avail
