@@ -16,8 +16,8 @@ struct Flow {
     };
     std::vector<Use> uses{};
     BytesPerSecond most{};  ///< what the flow would take alone; 0: no bound of its own
-    int priority = 0;     ///< a higher one is served first, whatever it leaves goes to the next
-    double weight = 1.0;  ///< > 0: rates grow in proportion to weights
+    int priority = 0;       ///< a higher one is served first, whatever it leaves goes to the next
+    double weight = 1.0;    ///< > 0: rates grow in proportion to weights
 };
 
 /// Model:   max-min fairness by progressive filling: rates of all flows of a priority grow together, in proportion to
