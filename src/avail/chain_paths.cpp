@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "windtunnel/avail/purposes.hpp"
 #include "windtunnel/base/errors.hpp"
 
@@ -18,6 +16,7 @@ constexpr std::uint64_t pilot_walks = 8;
 constexpr double least_visits = 1e-4;   // share of events that must begin in the state between cycles
 constexpr double warm_up_times = 10.0;  // times the slowest mean time of a transition
 constexpr double window_times = 40.0;
+constexpr double rare_enough = 0.01;        // probability below which paths are drawn towards their target
 constexpr double most_window_events = 2e5;  // that the pilot walk lets expect
 
 Way way_of(const ChainMeasure& measure) {
@@ -43,9 +42,10 @@ Way way_of(const ChainMeasure& measure) {
 
 }  // namespace
 
-ChainPaths::ChainPaths(const model::Chain& chain, SampleMethod) : table_{chain} {
+ChainPaths::ChainPaths(const model::Chain& chain, SampleMethod method) : table_{chain}, method_{method} {
     for (std::size_t m = 0; m < chain.measures.size(); ++m) {
         ways_.push_back(way_of(chain.measures[m]));
+        if (method != SampleMethod::plain && add_rare(m)) ways_[m] = Way::rare;
         if (ways_[m] == Way::timed) add_timed(m);
         if (ways_[m] == Way::long_run) long_run_.push_back(m);
         if (ways_[m] == Way::target) targets_.push_back(m);
@@ -56,8 +56,47 @@ ChainPaths::ChainPaths(const model::Chain& chain, SampleMethod) : table_{chain} 
     if (!long_run_.empty()) look_around();
 }
 
+bool ChainPaths::add_rare(std::size_t m) {
+    std::optional<RareSampler> rare = RareSampler::of(table_, m);
+    if (!rare) return false;
+    const double estimate = rare->estimate(table_);
+    if (!(estimate > 0.0) || (method_ == SampleMethod::automatic && estimate > rare_enough)) return false;
+    if (rare->needs_cycles()) {  // a cycle must come back to the start
+        double time = 0.0;
+        for (std::uint64_t walk = 0; walk < pilot_walks; ++walk)
+            time += rare->cycle_time(table_, {0, pilot_paths, pilot_walks + walk});
+        if (std::isinf(time)) return false;
+    }
+    rare_.emplace(m, std::move(*rare));
+    return true;
+}
+
+void ChainPaths::leave_out(std::size_t m) {
+    ways_[m] = Way::endless;
+    rare_.erase(m);
+    std::erase(targets_, m);
+    std::erase(long_run_, m);
+    std::erase_if(timed_, [m](const Timed& one) { return one.measure == m; });
+}
+
+void ChainPaths::run_rare(std::size_t m, std::uint64_t seed, std::uint64_t trial) {
+    const RareSampler& rare = rare_.at(m);
+    const auto own = static_cast<std::uint32_t>(m);
+    const RareValue found = method_ == SampleMethod::splitting
+                                ? rare.splitting(table_, {seed, split_paths + own, trial})
+                                : rare.importance(table_, {seed, biased_paths + own, trial});
+    const double cycle = rare.needs_cycles() ? rare.cycle_time(table_, {seed, target_paths + own, trial}) : 1.0;
+    events_ += found.events;
+    if (!found.complete || std::isinf(cycle)) {
+        ++sums_->measures[m].unreached;
+        return;
+    }
+    rare.kind() == MeasureKind::mean_time ? add(m, cycle, found.value) : add(m, found.value, cycle);
+}
+
 void ChainPaths::run(std::uint64_t seed, std::uint64_t trial, SampleSums& sums) {
     section_ = trial % sections_;
+    seed ^= chain().text_hash;  // files do not share their random words; the variants of one do
     sums_ = &sums;
     events_ = 0;
     if (!timed_.empty()) {
@@ -68,6 +107,7 @@ void ChainPaths::run(std::uint64_t seed, std::uint64_t trial, SampleSums& sums) 
         MarkovPath path{table_, {seed, long_paths, trial}, cycles_ ? regeneration_ : StateTable::initial()};
         cycles_ ? cycle(path) : window(path);
     }
+    for (const auto& [m, rare] : rare_) run_rare(m, seed, trial);
     for (const std::size_t m : targets_) {
         if (given_up_[m] != 0) {
             ++sums.measures[m].unreached;
@@ -88,8 +128,12 @@ std::string ChainPaths::method_of(std::size_t m) const {
             return cycles_ ? "cycles" : fmt::format("paths over {:.3g} after {:.3g}", window_, warm_up_);
         case Way::target:
             return "paths to the target";
+        case Way::rare:
+            return method_ == SampleMethod::splitting ? "splitting" : "importance sampling";
         case Way::formula:
             return "formula";
+        case Way::endless:
+            return "paths do not come to their end: --method importance, or --exact";
         case Way::none:
             break;
     }

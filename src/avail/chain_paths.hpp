@@ -2,16 +2,18 @@
 /// The paths of one trial of a chain, for sample.hpp.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "windtunnel/avail/path.hpp"
+#include "windtunnel/avail/rare.hpp"
 #include "windtunnel/avail/sample.hpp"
 
 namespace windtunnel::avail {
 
 /// How a measure is sampled.
-enum class Way { timed, long_run, target, formula, none };
+enum class Way { timed, long_run, target, rare, formula, endless, none };
 
 inline constexpr std::uint64_t most_path_events = 10'000'000;  // of one path
 inline constexpr std::size_t num_sections = 32;                // of the trials, for formulas
@@ -32,6 +34,14 @@ public:
     [[nodiscard]] std::string method_of(std::size_t measure) const;
     [[nodiscard]] Way way(std::size_t m) const noexcept { return ways_[m]; }
 
+    /// Samples the measure no more, because its paths do not end.
+    void leave_out(std::size_t measure);
+    /// Reward of the start, where the measure is the deviation from it.
+    [[nodiscard]] std::optional<double> usual_reward(std::size_t m) const {
+        if (ways_[m] != Way::rare || rare_.at(m).kind() != model::MeasureKind::steady_state) return std::nullopt;
+        return table_.reward(StateTable::initial(), *chain().measures[m].reward);
+    }
+
 private:
     struct Timed {
         std::size_t measure;
@@ -39,6 +49,9 @@ private:
         std::size_t reward;  ///< index in collected_ or of the chain's rewards; probability: in hits_
     };
 
+    /// A measure that is sampled towards its rare target, when it has one and the method wants it.
+    [[nodiscard]] bool add_rare(std::size_t measure);
+    void run_rare(std::size_t measure, std::uint64_t seed, std::uint64_t trial);
     void add_timed(std::size_t measure);
     void add(std::size_t m, double x, double y = 1.0) { sums_->measures[m].sections[section_].add(x, y); }
     void add_value(std::size_t m, double value) {
@@ -187,6 +200,8 @@ private:
     }
 
     StateTable table_;
+    SampleMethod method_;
+    std::map<std::size_t, RareSampler> rare_;  ///< by measure
     std::vector<Way> ways_;
     std::vector<Timed> timed_;                     ///< by time
     std::vector<std::size_t> watched_;             ///< measures of kind probability with a time

@@ -30,6 +30,7 @@ void score_interval(SampledMeasure& answer, std::uint64_t paths) {
 
 ChainSampler::ChainSampler(const model::Chain& chain, SampleMethod method)
     : paths_{std::make_unique<ChainPaths>(chain, method)} {}
+ChainSampler::ChainSampler(const ChainSampler& other) : paths_{std::make_unique<ChainPaths>(*other.paths_)} {}
 ChainSampler::ChainSampler(ChainSampler&&) noexcept = default;
 ChainSampler::~ChainSampler() = default;
 
@@ -38,6 +39,15 @@ SampleSums ChainSampler::nothing() const {
     sums.measures.resize(paths_->chain().measures.size());
     for (MeasureSums& measure : sums.measures) measure.sections.resize(paths_->num_sections_used());
     return sums;
+}
+
+std::uint64_t ChainSampler::try_out(std::uint64_t seed) {
+    constexpr std::uint64_t trials = 4;
+    SampleSums sums = nothing();
+    run(seed, {0, trials}, sums);
+    for (std::size_t m = 0; m < sums.measures.size(); ++m)
+        if (sums.measures[m].unreached > 0) paths_->leave_out(m);
+    return sums.events / trials;
 }
 
 void ChainSampler::run(std::uint64_t seed, TrialRange trials, SampleSums& sums) {
@@ -77,13 +87,21 @@ std::vector<SampledMeasure> ChainSampler::answers(const SampleSums& sums) const 
                 PairMoments rest;
                 for (std::size_t other = 0; other < sum.sections.size(); ++other)
                     if (other != s) rest.merge(sum.sections[other]);
-                without[s][m] = rest.count > 0 ? rest.ratio() : unknown;
+                without[s][m] = rest.count > 0 ? rest.ratio() + paths_->usual_reward(m).value_or(0.0) : unknown;
             }
         }
+        if (const auto usual = paths_->usual_reward(m)) answer.value += *usual;
         means[m] = answer.value;
         answer.low = answer.value - quantile * answer.standard_error;
         answer.high = answer.value + quantile * answer.standard_error;
         const bool one_answer = answer.value == 0.0 || answer.value == 1.0;  // perhaps a share of paths
+        if (paths_->way(m) == Way::rare) {
+            if (answer.standard_error == 0.0 && sum.all().count > 1) {
+                answer.method += "; no path came to the target: nothing is known of the upper end";
+                answer.high = unknown;
+            }
+            continue;
+        }
         if (chain.measures[m].kind == MeasureKind::probability ||
             (chain.measures[m].kind == MeasureKind::transient && one_answer))
             score_interval(answer, sum.all().count);

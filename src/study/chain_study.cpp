@@ -15,9 +15,8 @@ namespace {
 
 constexpr std::int64_t first_round = 500;
 constexpr std::uint64_t slices_per_block = 4;
-constexpr std::uint64_t events_per_slice = 400'000;  // about 20 ms: each slice works its states out anew
+constexpr std::uint64_t events_per_slice = 400'000;  // about 20 ms: each slice copies the states that are known
 constexpr std::uint64_t events_per_path = 10;        // what a path costs beside its events
-constexpr std::uint64_t pilot_trials = 4;
 constexpr std::uint64_t most_trials_per_slice = 1U << 16U;
 
 std::int64_t trials_done(const std::vector<avail::SampleSums>& sums) {
@@ -28,17 +27,16 @@ std::int64_t trials_done(const std::vector<avail::SampleSums>& sums) {
 
 ChainStudy::ChainStudy(std::vector<model::Chain> chains, const ChainOptions& options)
     : options_{options}, chains_{std::make_shared<const std::vector<model::Chain>>(std::move(chains))} {
-    if (!options_.stop.trials && !options_.stop.looks_at_results()) options_.stop.trials = ChainOptions::usual_trials;
+    if (!options_.stop.trials && !options_.stop.looks_at_results())
+        options_.stop.trials = options_.method == avail::SampleMethod::splitting ? ChainOptions::usual_splitting_trials
+                                                                                 : ChainOptions::usual_trials;
     identity_ = fmt::format("study = avail of chains\nseed = {}\nmethod = {}\n", options_.seed,
                             static_cast<int>(options_.method)) +
                 rule_text(options_.stop);
     std::uint64_t events = 0;
     for (const model::Chain& chain : *chains_) {
         identity_ += fmt::format("{} {} {}\n", chain.id, chain.variant, base::hex_text(chain.text_hash));
-        avail::ChainSampler sampler{chain, options_.method};
-        avail::SampleSums sums = sampler.nothing();
-        sampler.run(options_.seed, {0, pilot_trials}, sums);
-        events = std::max(events, sums.events / pilot_trials);
+        events = std::max(events, samplers_.emplace_back(chain, options_.method).try_out(options_.seed));
     }
     trials_per_slice_ =
         std::clamp<std::uint64_t>(events_per_slice / (events + events_per_path), 1, most_trials_per_slice);
@@ -90,7 +88,7 @@ ChainStudy::Partial ChainStudy::evaluate(const Round& round, ItemRange items, st
     const std::uint64_t done = round.first_item / chains_->size(), more = round.num_items / chains_->size();
     for (std::uint64_t item = items.begin - round.first_item; item < items.end - round.first_item;) {
         const std::uint64_t chain = item / more, end = std::min((chain + 1) * more, items.end - round.first_item);
-        avail::ChainSampler sampler{chains_->at(chain), options_.method};
+        avail::ChainSampler sampler{samplers_[chain]};
         avail::SampleSums part = sampler.nothing();
         sampler.run(options_.seed, {done + item - chain * more, done + end - chain * more}, part);
         sums[chain].merge(part);
@@ -137,7 +135,7 @@ std::vector<SampledChain> ChainStudy::answer(const State& state) const {
         one.time_unit = chain.time_unit;
         one.trials = state.sums[i].trials;
         one.events = state.sums[i].events;
-        one.measures = avail::ChainSampler{chain, options_.method}.answers(state.sums[i]);
+        one.measures = samplers_[i].answers(state.sums[i]);
         for (const model::ChainMeasure& measure : chain.measures) one.kinds.push_back(measure.kind);
     }
     return answers;

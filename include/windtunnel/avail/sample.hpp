@@ -62,20 +62,23 @@ class ChainPaths;
 ///          sections of the trials in turn.
 /// Inputs:  a chain as `input` gives it.
 /// Returns: base::InputError for a model that is wrong in a state that a path visits.
-/// Limits:  a path ends after 10^7 events at the latest. Kinds of measures that are no expectation over paths are
+/// Limits:  a path ends after 10^7 events at the latest (10^6 where it is biased). Kinds of measures that are no
+/// expectation over paths are
 ///          answered exactly only.
 /// Source:  Crane and Lemoine, An Introduction to the Regenerative Method, 1977; Asmussen and Glynn, Stochastic
 ///          Simulation, 2007.
 class ChainSampler {
 public:
     ChainSampler(const model::Chain& chain, SampleMethod method);
+    ChainSampler(const ChainSampler& other);  ///< shares nothing with it: a copy for each thread
     ChainSampler(ChainSampler&&) noexcept;
     ChainSampler& operator=(ChainSampler&&) = delete;
-    ChainSampler(const ChainSampler&) = delete;
     ChainSampler& operator=(const ChainSampler&) = delete;
     ~ChainSampler();
 
     [[nodiscard]] SampleSums nothing() const;
+    /// Runs a few trials; measures whose paths do not end are not sampled from then on. Events of one trial.
+    std::uint64_t try_out(std::uint64_t seed);
     /// A pure function of chain, method, seed and range.
     void run(std::uint64_t seed, TrialRange trials, SampleSums& sums);
     [[nodiscard]] std::vector<SampledMeasure> answers(const SampleSums& sums) const;

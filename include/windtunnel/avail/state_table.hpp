@@ -41,6 +41,7 @@ public:
             work_out(state);
         return rows_[state];
     }
+    [[nodiscard]] const Row& known_row(std::uint32_t state) const noexcept { return rows_[state]; }
     /// Where the random word `bits` leads from a state that can be left.
     [[nodiscard]] std::uint32_t next(const Row& row, std::uint64_t bits) const noexcept {
         const auto product = static_cast<TwoWords>(bits) * row.count;

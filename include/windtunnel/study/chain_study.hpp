@@ -16,6 +16,7 @@ struct ChainOptions {
     avail::SampleMethod method = avail::SampleMethod::automatic;
     std::uint64_t seed = 1;
     static constexpr std::int64_t usual_trials = 10'000;
+    static constexpr std::int64_t usual_splitting_trials = 500;  ///< each of 100 paths a level
 };
 
 struct SampledChain {
@@ -59,6 +60,7 @@ private:
     std::string identity_;
     ChainOptions options_;
     std::shared_ptr<const std::vector<model::Chain>> chains_;
+    std::vector<avail::ChainSampler> samplers_;  ///< by chain; copied before they run
     std::uint64_t trials_per_slice_ = 1;
 };
 
