@@ -54,8 +54,8 @@ ExitCode run_validate(const Arguments& arguments, Context& context) {
     return run_planned(*study, arguments, context, plan, [&](const study::ValidateStudy::State& state) {
         const study::ValidateAnswer answer = study->answer(state);
         if (arguments.has("csv")) write_file(arguments.text("csv"), report::validation_csv(answer.rows));
-        context.out << (arguments.has("json") ? report::validation_json(answer.rows, answer.families)
-                                              : report::validation_text(answer.rows, answer.families));
+        context.out << (arguments.has("json") ? report::validation_json(answer.rows, answer.families, answer.figures)
+                                              : report::validation_text(answer.rows, answer.families, answer.figures));
         return answer.within_limits() ? ExitCode::done : ExitCode::failed;
     });
 }

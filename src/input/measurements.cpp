@@ -75,7 +75,8 @@ public:
         if (node->kind != Node::Kind::boolean) return add(*node, key, "is " + describe(*node), "true or false");
         value = node->boolean;
     }
-    void number(const char* key, double& value) {
+    template <class Number>
+    void number(const char* key, Number& value) {
         const Node* node = find(key);
         if (node == nullptr) return;
         const double read = node->kind == Node::Kind::integer ? static_cast<double>(node->integer) : node->real;
@@ -146,8 +147,8 @@ std::optional<Node> document(const fs::path& path, const std::vector<std::string
 }
 
 void read_defaults(const fs::path& path, model::Measurements& measurements, std::vector<base::Finding>& findings) {
-    const auto root =
-        document(path, {"defaults", "release", "window", "unsupported"}, "defaults", measurements, findings);
+    const auto root = document(path, {"defaults", "release", "window", "unsupported", "doubtful"}, "defaults",
+                               measurements, findings);
     if (!root) return;
     for_each_table(*root, "defaults", findings, [&](TableReader& reader) {
         model::RowDefaults defaults;
@@ -203,6 +204,12 @@ void read_defaults(const fs::path& path, model::Measurements& measurements, std:
         reader.text("reason", reason);
         measurements.windows.push_back(std::move(rule));
     });
+    for_each_table(*root, "doubtful", findings, [&](TableReader& reader) {
+        std::string id, reason;
+        reader.text("id", id);
+        reader.text("reason", reason);
+        measurements.doubtful[id] = reason;
+    });
     for_each_table(*root, "unsupported", findings, [&](TableReader& reader) {
         model::UnsupportedModel rule;
         reader.text("model", rule.model);
@@ -238,8 +245,21 @@ void read_calibrations(const fs::path& path, model::Measurements& measurements, 
 }
 
 void read_limits(const fs::path& path, model::Measurements& measurements, std::vector<base::Finding>& findings) {
-    const auto root = document(path, {"limit"}, "limits", measurements, findings);
+    const auto root = document(path, {"limit", "figure"}, "limits", measurements, findings);
     if (!root) return;
+    for_each_table(*root, "figure", findings, [&](TableReader& reader) {
+        model::FigureLimit limit;
+        reader.text("table", limit.table);
+        reader.text("name", limit.name);
+        reader.text("measure", limit.measure);
+        reader.number("target", limit.target);
+        reader.number("limit", limit.limit);
+        std::optional<bool> at_least;
+        reader.boolean("at_least", at_least);
+        limit.at_least = at_least.value_or(false);
+        if (!limit.limit) limit.limit = limit.target;
+        measurements.figure_limits.push_back(std::move(limit));
+    });
     for_each_table(*root, "limit", findings, [&](TableReader& reader) {
         model::FamilyLimit limit;
         reader.text("family", limit.family);
@@ -301,11 +321,16 @@ std::vector<model::PublishedRow> rows_of(const std::vector<fs::path>& files, mod
 }
 
 /// A fit has seen those of the user's rows that are shipped too. The limit of all families together belongs to the
-/// shipped rows: families that nobody knows must not break it.
+/// shipped rows: families that nobody knows must not break it. So do the numbers of rows.
 void mark_rows_of_the_user(model::Measurements& measurements, const model::Measurements& shipped) {
     std::set<std::uint64_t> seen;
     for (const model::PublishedRow& row : shipped.rows) seen.insert(model::fit_hash(row));
-    for (model::PublishedRow& row : measurements.rows) row.shipped = seen.contains(model::fit_hash(row));
+    for (model::PublishedRow& row : measurements.rows) {
+        row.shipped = seen.contains(model::fit_hash(row));
+        row.of_the_user = true;
+    }
+    std::erase_if(measurements.figure_limits,
+                  [](const model::FigureLimit& limit) { return limit.measure == "rows" && limit.at_least; });
     std::erase_if(measurements.limits, [](const model::FamilyLimit& limit) { return limit.family == "all"; });
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using validate::FamilyError;
+using validate::Figure;
 using validate::RowResult;
 
 std::string short_number(const std::optional<double>& value) {
@@ -57,9 +59,58 @@ std::string field(const std::string& text) {
     return quoted + '"';
 }
 
+/// Counts stand as they are, all else in percent.
+std::string figure_value(const Figure& figure, const std::optional<double>& value) {
+    if (!value) return "";
+    for (const char* plain : {"rows", "sets", "sets with fitted rows", "tau", "tau with fitted rows", "context, GB",
+                              "half-width to mean error", "values"})
+        if (figure.measure == plain) return fmt::format("{:.4g}", *value);
+    return fmt::format("{:.1f} %", 100.0 * *value);
+}
+
+/// One table after the other, one line a name, its measures beside each other.
+std::string figures_text(std::span<const Figure> figures) {
+    std::string text;
+    for (std::size_t first = 0; first < figures.size();) {
+        std::size_t end = first;
+        std::vector<std::string> measures;
+        while (end < figures.size() && figures[end].table == figures[first].table) {
+            if (std::find(measures.begin(), measures.end(), figures[end].measure) == measures.end())
+                measures.push_back(figures[end].measure);
+            ++end;
+        }
+        std::vector<std::string> heads{figures[first].table, "rows"};
+        heads.insert(heads.end(), measures.begin(), measures.end());
+        heads.push_back("limits (wanted)");
+        TextTable table{heads};
+        for (std::size_t at = first; at < end;) {
+            std::vector<std::string> cells(heads.size());
+            cells[0] = figures[at].name;
+            cells[1] = fmt::format("{}", figures[at].count);
+            for (; at < end && figures[at].name == cells[0]; ++at) {
+                const Figure& figure = figures[at];
+                const auto column = std::find(measures.begin(), measures.end(), figure.measure) - measures.begin();
+                cells[static_cast<std::size_t>(column) + 2] = figure_value(figure, figure.value);
+                if (!figure.limit && !figure.target) continue;
+                std::string limit = figure.measure + (figure.at_least ? " >= " : " <= ") +
+                                    figure_value(figure, figure.limit ? figure.limit : figure.target);
+                if (figure.misses(figure.target)) limit += " (" + figure_value(figure, figure.target) + " MISSED)";
+                if (figure.exceeds()) limit += " OUTSIDE";
+                if (!figure.judged) limit += " (too few rows to judge)";
+                cells.back() += (cells.back().empty() ? "" : ", ") + limit;
+            }
+            table.add_row(cells);
+        }
+        text += '\n' + table.text();
+        first = end;
+    }
+    return text;
+}
+
 }  // namespace
 
-std::string validation_text(std::span<const RowResult> rows, std::span<const FamilyError> families) {
+std::string validation_text(std::span<const RowResult> rows, std::span<const FamilyError> families,
+                            std::span<const Figure> figures) {
     TextTable lines{{"row", "family", "quantity", "predicted", "measured", "error", "90 % interval", "fitted", "note"}};
     std::size_t num_answers = 0, num_missed = 0;
     for (const RowResult& row : rows) {
@@ -83,11 +134,16 @@ std::string validation_text(std::span<const RowResult> rows, std::span<const Fam
         num_limits += family.limit ? 1 : 0;
         num_exceeded += family.limit && family.exceeds() ? 1 : 0;
     }
-    return lines.text() + "\nabsolute relative error by family\n" + errors.text() +
+    for (const Figure& figure : figures) {
+        num_limits += figure.limit && figure.judged ? 1 : 0;
+        num_exceeded += figure.exceeds() ? 1 : 0;
+    }
+    return lines.text() + "\nabsolute relative error by family\n" + errors.text() + figures_text(figures) +
            verdict(num_limits, num_exceeded, num_answers, num_missed);
 }
 
-std::string validation_json(std::span<const RowResult> rows, std::span<const FamilyError> families) {
+std::string validation_json(std::span<const RowResult> rows, std::span<const FamilyError> families,
+                            std::span<const Figure> figures) {
     Json row_list = Json::array();
     for (const RowResult& row : rows)
         row_list.push_back({{"id", row.id},
@@ -116,7 +172,19 @@ std::string validation_json(std::span<const RowResult> rows, std::span<const Fam
                                {"num_not_fitted", family.num_not_fitted},
                                {"limit", json_number(family.limit)},
                                {"exceeds", family.exceeds()}});
-    const Json document{{"rows", row_list}, {"families", family_list}};
+    Json figure_list = Json::array();
+    for (const Figure& figure : figures)
+        figure_list.push_back({{"table", figure.table},
+                               {"name", figure.name},
+                               {"measure", figure.measure},
+                               {"value", json_number(figure.value)},
+                               {"rows", figure.count},
+                               {"target", json_number(figure.target)},
+                               {"limit", json_number(figure.limit)},
+                               {"at_least", figure.at_least},
+                               {"judged", figure.judged},
+                               {"exceeds", figure.exceeds()}});
+    const Json document{{"rows", row_list}, {"families", family_list}, {"figures", figure_list}};
     return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

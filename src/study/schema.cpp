@@ -305,6 +305,17 @@ store::TableSchema validate_families_schema() {
              choice("exceeds", "is the mean above its limit, or a known answer missed", {"no", "yes"})}};
 }
 
+store::TableSchema validate_figures_schema() {
+    return {
+        "validate/figures",
+        "figures over all training rows; shares, errors and efficiencies as fractions",
+        {text("table", "step time, memory, order of layouts, ..."), text("name", "family, file or series"),
+         text("measure", "mean, median, P90, worst, tau, ..."), real("value", "1", "nan: nothing to compute it from"),
+         integer("rows", "rows, pairs or points behind it"), real("target", "1", "what is wanted; nan: nothing"),
+         real("limit", "1", "what fails; nan: nothing"), choice("at_least", "is it a lower limit", {"no", "yes"}),
+         choice("exceeds", "is it outside its limit", {"no", "yes"})}};
+}
+
 std::vector<store::TableSchema> all_schemas() {
     const std::vector<std::string> variants{"components"};
     std::vector<store::TableSchema> all{search_best_schema(),         search_pareto_schema(),  search_verdicts_schema(),
@@ -318,6 +329,7 @@ std::vector<store::TableSchema> all_schemas() {
     all.push_back(sampled_measures_schema());
     all.push_back(validate_rows_schema());
     all.push_back(validate_families_schema());
+    all.push_back(validate_figures_schema());
     return all;
 }
 

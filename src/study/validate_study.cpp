@@ -111,11 +111,12 @@ void ValidateStudy::absorb(State& state, const Round&, std::uint64_t, const Part
 }
 
 ValidateAnswer ValidateStudy::answer(const State& state) const {
-    return {state.rows, validate::family_errors(state.rows, measurements_->limits)};
+    return {state.rows, validate::family_errors(state.rows, measurements_->limits),
+            chains_->empty() ? validate::train_figures(state.rows, *measurements_) : std::vector<validate::Figure>{}};
 }
 
 std::vector<store::Table> ValidateStudy::tables(const State& state) const {
-    Rows rows{validate_rows_schema()}, families{validate_families_schema()};
+    Rows rows{validate_rows_schema()}, families{validate_families_schema()}, figures{validate_figures_schema()};
     const ValidateAnswer found = answer(state);
     for (const validate::RowResult& row : found.rows)
         rows.text(row.id)
@@ -141,8 +142,18 @@ std::vector<store::Table> ValidateStudy::tables(const State& state) const {
             .integer(family.num_not_fitted)
             .real(number(family.limit))
             .integer(family.exceeds() ? 1 : 0);
+    for (const validate::Figure& figure : found.figures)
+        figures.text(figure.table)
+            .text(figure.name)
+            .text(figure.measure)
+            .real(number(figure.value))
+            .integer(figure.count)
+            .real(number(figure.target))
+            .real(number(figure.limit))
+            .integer(figure.at_least ? 1 : 0)
+            .integer(figure.exceeds() ? 1 : 0);
     std::vector<store::Table> tables;
-    for (Rows* table : {&rows, &families}) tables.push_back(std::move(*table).take());
+    for (Rows* table : {&rows, &families, &figures}) tables.push_back(std::move(*table).take());
     return tables;
 }
 

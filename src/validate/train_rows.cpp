@@ -14,12 +14,15 @@ namespace {
 using model::Measurements;
 using model::PublishedRow;
 
-const model::RowDefaults* defaults_of(const PublishedRow& row, const Measurements& measurements) {
+/// A text of the row's file, else of its software family.
+std::optional<std::string> default_text(const PublishedRow& row, const Measurements& measurements,
+                                        std::optional<std::string> model::RowDefaults::*member) {
     for (const std::string& key : {row.file + '/' + row.software, row.file})
-        if (const auto found = measurements.file_defaults.find(key); found != measurements.file_defaults.end())
-            return &found->second;
+        if (const auto found = measurements.file_defaults.find(key);
+            found != measurements.file_defaults.end() && found->second.*member)
+            return found->second.*member;
     const auto found = measurements.software_defaults.find(row.software);
-    return found == measurements.software_defaults.end() ? nullptr : &found->second;
+    return found == measurements.software_defaults.end() ? std::nullopt : found->second.*member;
 }
 
 /// Printed MFU or TFLOP/s as a fraction of the peak.
@@ -30,10 +33,8 @@ std::optional<double> measured_utilisation(const PublishedRow& row, const train:
 }
 
 double predicted_utilisation(const PublishedRow& row, const Measurements& measurements, const train::StepResult& step) {
-    const model::RowDefaults* defaults = defaults_of(row, measurements);
-    const std::string definition = defaults != nullptr && defaults->flops_definition ? *defaults->flops_definition
-                                   : row.tflops_per_card || row.mfu                  ? "full"
-                                                                                     : "hardware";
+    const std::string definition = default_text(row, measurements, &model::RowDefaults::flops_definition)
+                                       .value_or(row.tflops_per_card || row.mfu ? "full" : "hardware");
     if (definition == "hardware") return step.mfu > 0.0 ? step.mfu_full_attention * step.hfu / step.mfu : step.hfu;
     return definition == "causal" ? step.mfu : step.mfu_full_attention;
 }
@@ -43,8 +44,7 @@ double predicted_utilisation(const PublishedRow& row, const Measurements& measur
 Bytes predicted_memory(const PublishedRow& row, const Measurements& measurements, const RowJob& row_job,
                        const train::UnitCosts& costs) {
     const auto stages = train::stage_memory(row_job.job, row_job.layout, costs);
-    const model::RowDefaults* defaults = defaults_of(row, measurements);
-    const std::string kind = defaults != nullptr && defaults->memory_kind ? *defaults->memory_kind : "device";
+    const std::string kind = memory_kind_of(row, measurements);
     Bytes most{0.0};
     if (kind == "formula") {
         const train::StageMemory& first = stages.front();
@@ -72,6 +72,10 @@ struct Predictions {
 };
 
 }  // namespace
+
+std::string memory_kind_of(const PublishedRow& row, const Measurements& measurements) {
+    return default_text(row, measurements, &model::RowDefaults::memory_kind).value_or("device");
+}
 
 std::optional<double> RowResult::relative_error() const {
     if (!predicted || !measured) return std::nullopt;

@@ -1,4 +1,4 @@
-#include "windtunnel/validate/train_rows.hpp"
+#include "windtunnel/validate/train_tables.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,6 +25,24 @@ std::vector<std::string> families_outside(const model::Measurements& measurement
 
 TEST(PublishedTraining, EveryFamilyIsInsideItsLimit) {
     EXPECT_EQ(families_outside(shipped()), std::vector<std::string>{});
+}
+
+TEST(PublishedTraining, EveryFigureIsInsideItsLimit) {
+    int judged = 0;
+    for (const Figure& figure : train_figures(run_rows(shipped().rows, shipped()), shipped())) {
+        judged += figure.limit && figure.value ? 1 : 0;
+        EXPECT_FALSE(figure.exceeds()) << figure.table << ", " << figure.name << ", " << figure.measure << ": "
+                                       << figure.value.value_or(0.0) << " for " << *figure.limit;
+    }
+    EXPECT_GE(judged, 30);
+}
+
+TEST(PublishedTraining, FiguresSeeOneEfficiencyOffByAFifth) {
+    model::Measurements changed = shipped();
+    for (model::CalibrationRule& rule : changed.calibrations) rule.efficiency.gemm *= 0.8;
+    int outside = 0;
+    for (const Figure& figure : train_figures(run_rows(changed.rows, changed), changed)) outside += figure.exceeds();
+    EXPECT_GT(outside, 5);
 }
 
 TEST(PublishedTraining, OneEfficiencyOffByAFifthIsSeen) {

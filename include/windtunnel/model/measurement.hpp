@@ -31,7 +31,8 @@ struct PublishedRow {
     std::string id;
     std::string file;  ///< name of its file without folder and ending
     int line = 0;
-    bool shipped = true;  ///< false: a row of the user's own, which no fit has seen
+    bool shipped = true;       ///< false: a row of the user's own, which no fit has seen
+    bool of_the_user = false;  ///< read from a file of the user's own, shipped or not
 
     std::string model;
     std::optional<int> hidden, layers, heads, kv_heads, head_dim, ffn, vocabulary, sequence;
@@ -125,6 +126,14 @@ struct FamilyLimit {
     double mean = 0.0;  ///< largest allowed mean absolute relative error; for `oom`: share of wrong verdicts
 };
 
+/// Limit of one figure of the tables over all rows (validate/train_tables.hpp).
+struct FigureLimit {
+    std::string table, name, measure;
+    std::optional<double> target;  ///< what the project wants
+    std::optional<double> limit;   ///< what fails
+    bool at_least = false;
+};
+
 /// Everything that turns rows into jobs.
 struct Measurements {
     std::vector<PublishedRow> rows;
@@ -137,7 +146,9 @@ struct Measurements {
     std::vector<UnsupportedModel> unsupported;
     std::vector<CalibrationRule> calibrations;
     std::vector<FamilyLimit> limits;
-    std::vector<InputFile> files;  ///< all that was read: rows, defaults, calibrations, limits, cards
+    std::vector<FigureLimit> figure_limits;
+    std::map<std::string, std::string> doubtful;  ///< id of a row whose printed memory its own table contradicts -> why
+    std::vector<InputFile> files;                 ///< all that was read: rows, defaults, calibrations, limits, cards
 };
 
 }  // namespace windtunnel::model

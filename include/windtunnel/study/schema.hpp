@@ -34,6 +34,7 @@ namespace windtunnel::study {
 
 [[nodiscard]] store::TableSchema validate_rows_schema();
 [[nodiscard]] store::TableSchema validate_families_schema();
+[[nodiscard]] store::TableSchema validate_figures_schema();
 
 /// All of them, for the page.
 [[nodiscard]] std::vector<store::TableSchema> all_schemas();

@@ -7,16 +7,19 @@
 
 #include "windtunnel/study/study.hpp"
 #include "windtunnel/validate/chain_rows.hpp"
-#include "windtunnel/validate/train_rows.hpp"
+#include "windtunnel/validate/train_tables.hpp"
 
 namespace windtunnel::study {
 
 struct ValidateAnswer {
     std::vector<validate::RowResult> rows;
     std::vector<validate::FamilyError> families;
+    std::vector<validate::Figure> figures;
     [[nodiscard]] bool within_limits() const noexcept {
         for (const validate::FamilyError& family : families)
             if (family.exceeds()) return false;
+        for (const validate::Figure& figure : figures)
+            if (figure.exceeds()) return false;
         return true;
     }
 };

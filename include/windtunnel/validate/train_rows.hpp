@@ -22,6 +22,9 @@ struct RowJob {
                                                            const model::Measurements& measurements);
 [[nodiscard]] RowJob row_job(const model::PublishedRow& row, const model::Measurements& measurements);
 
+/// What the row's memory counts: allocated, reserved, device, or formula (a closed form of a paper).
+[[nodiscard]] std::string memory_kind_of(const model::PublishedRow& row, const model::Measurements& measurements);
+
 /// Printed step time, else the one that follows from printed tokens/s or from the row's own arithmetic.
 [[nodiscard]] std::optional<double> measured_step_time_s(const model::PublishedRow& row);
 
