@@ -15,6 +15,31 @@ constexpr std::pair<const char*, Precision> matrix_peaks[] = {
     {"matrix_peak.fp8", Precision::fp8},     {"matrix_peak.mxfp8", Precision::mxfp8},
     {"matrix_peak.nvfp4", Precision::nvfp4}, {"matrix_peak.int8", Precision::int8}};
 
+/// The word of a key of algorithms, which the key table has checked.
+model::CollectiveAlgorithm algorithm_of(const Values& values, const char* path) {
+    const std::string word = values.text(path);
+    const auto& names = model::collective_algorithm_names;
+    const auto found = std::find(names.begin(), names.end(), word);
+    return found == names.end() ? model::CollectiveAlgorithm::ring
+                                : static_cast<model::CollectiveAlgorithm>(found - names.begin());
+}
+
+model::OnChip bind_on_chip(const Values& values) {
+    model::OnChip chip;
+    chip.cores = values.integer("on_chip.cores");
+    chip.vector_cores = values.integer("on_chip.vector_cores");
+    chip.clock = PerSecond{values.number("on_chip.clock")};
+    chip.flops_per_cycle = values.number("on_chip.flops_per_cycle");
+    chip.l2 = Bytes{values.number("on_chip.l2")};
+    chip.l2_bandwidth = BytesPerSecond{values.number("on_chip.l2_bandwidth")};
+    chip.l1 = Bytes{values.number("on_chip.l1")};
+    chip.l0a = Bytes{values.number("on_chip.l0a")};
+    chip.l0b = Bytes{values.number("on_chip.l0b")};
+    chip.l0c = Bytes{values.number("on_chip.l0c")};
+    chip.unified_buffer = Bytes{values.number("on_chip.unified_buffer")};
+    return chip;
+}
+
 /// A domain holds whole nodes, or a node holds whole domains.
 void check_domain(const Values& values, const model::Accelerator& card, Findings& findings) {
     const int domain = card.scale_up_domain, node = card.cards_per_node;
@@ -40,11 +65,24 @@ model::Accelerator bind_accelerator(const Values& values, Findings& findings) {
     card.memory = Bytes{values.number("memory")};
     card.memory_bandwidth = BytesPerSecond{values.number("memory_bandwidth")};
     card.cards_per_node = values.integer("cards_per_node");
-    card.scale_up = {BytesPerSecond{values.number("scale_up.bandwidth")}, Seconds{values.number("scale_up.latency")},
-                     values.text("scale_up.kind")};
+    card.scale_up = {BytesPerSecond{values.number("scale_up.bandwidth")},
+                     Seconds{values.number("scale_up.latency")},
+                     values.text("scale_up.kind"),
+                     {},
+                     0,
+                     1.0,
+                     false};
     card.scale_up_domain = values.integer("scale_up.domain");
-    card.scale_out = {BytesPerSecond{values.number("scale_out.bandwidth")}, Seconds{values.number("scale_out.latency")},
-                      values.text("scale_out.kind")};
+    card.scale_out = {BytesPerSecond{values.number("scale_out.bandwidth")},
+                      Seconds{values.number("scale_out.latency")},
+                      values.text("scale_out.kind"),
+                      {},
+                      0,
+                      1.0,
+                      false};
+    card.scale_up.algorithm = algorithm_of(values, "scale_up.algorithm");
+    card.scale_out.algorithm = algorithm_of(values, "scale_out.algorithm");
+    card.on_chip = bind_on_chip(values);
     card.power = Watts{values.number("power")};
     const bool has_peak = std::any_of(card.matrix_peak.begin(), card.matrix_peak.end(),
                                       [](FlopsPerSecond peak) { return peak.value() > 0.0; });
@@ -101,6 +139,15 @@ model::Cluster bind_cluster(const Values& values, const model::Accelerator& acce
     if (values.given("scale_out.bandwidth"))
         card.scale_out.bandwidth = BytesPerSecond{values.number("scale_out.bandwidth")};
     if (values.given("scale_out.latency")) card.scale_out.latency = Seconds{values.number("scale_out.latency")};
+    if (values.given("scale_up.algorithm")) card.scale_up.algorithm = algorithm_of(values, "scale_up.algorithm");
+    if (values.given("scale_out.algorithm")) card.scale_out.algorithm = algorithm_of(values, "scale_out.algorithm");
+    card.scale_out.leaf_cards = values.integer("scale_out.leaf_cards");
+    card.scale_out.oversubscription = values.number("scale_out.oversubscription");
+    if (card.scale_out.oversubscription > 1.0 && card.scale_out.leaf_cards == 0)
+        findings.push_back(finding_at(values["scale_out.oversubscription"].place,
+                                      field_of(values, "scale_out.oversubscription"),
+                                      "oversubscribed leaves need a size", "scale_out.leaf_cards, cards under a leaf"));
+    card.scale_out.shared_port = values.flag("scale_out.shared_port");
     if (values.given("cards_per_node") || values.given("scale_up.domain")) check_domain(values, card, findings);
     bind_cluster_size(values, cluster, findings);
     return cluster;

@@ -1,10 +1,15 @@
 // clang-format off: one key per line
 #include "key_tables.hpp"
+#include "windtunnel/model/collectives.hpp"
 
 namespace windtunnel::input {
 namespace {
 
 constexpr Range flops{0, 1e21, true}, bandwidth{0, 1e18, true}, latency{0, 1.0};
+
+std::vector<std::string> algorithm_words() {
+    return {model::collective_algorithm_names.begin(), model::collective_algorithm_names.end()};
+}
 
 }  // namespace
 
@@ -35,6 +40,20 @@ std::vector<Key> accelerator_keys() {
         {"scale_out.bandwidth", quantity, "required", "per card and direction, between domains", "400 Gbit/s",
          bandwidth},
         {"scale_out.latency", quantity, "required", "start-up time of a message between domains", "20 us", latency},
+        {"scale_up.algorithm", word, "\"ring\"",
+         "of collectives inside a domain; automatic: the cheapest for each message and group", "", {}, algorithm_words()},
+        {"scale_out.algorithm", word, "\"ring\"", "of collectives between domains", "", {}, algorithm_words()},
+        {"on_chip.cores", integer, "0", "matrix cores of a die; 0: not known", "", {0, 100'000}},
+        {"on_chip.vector_cores", integer, "0", "vector cores of a die", "", {0, 100'000}},
+        {"on_chip.clock", quantity, "none", "clock of the matrix cores", "1.8 GHz", {0, 1e12, true}},
+        {"on_chip.flops_per_cycle", number, "0", "16-bit operations of a matrix core in a cycle", "", {0, 1e9}},
+        {"on_chip.l2", quantity, "none", "second-level cache of the die", "192 MiB", {0, 1e15, true}},
+        {"on_chip.l2_bandwidth", quantity, "none", "its bandwidth; without it it is no bound", "5 TB/s", bandwidth},
+        {"on_chip.l1", quantity, "none", "buffer of a matrix core", "512 KiB", {0, 1e15, true}},
+        {"on_chip.l0a", quantity, "none", "left operand's buffer of a matrix core", "64 KiB", {0, 1e15, true}},
+        {"on_chip.l0b", quantity, "none", "right operand's buffer", "64 KiB", {0, 1e15, true}},
+        {"on_chip.l0c", quantity, "none", "sums of a matrix core", "128 KiB", {0, 1e15, true}},
+        {"on_chip.unified_buffer", quantity, "none", "buffer of a vector core", "192 KiB", {0, 1e15, true}},
         {"power", quantity, "none", "board power; without it no energy is printed", "700 W", {0, 1e6, true}},
         {"calibration", path, "none", "calibration file that plans use unless they name their own"},
         {"calibration_moe", path, "none", "the same for models with experts; default: calibration"},
@@ -56,6 +75,16 @@ std::vector<Key> cluster_keys() {
         {"scale_out.bandwidth", quantity, "none", "instead of the accelerator's, per card and direction", "400 Gbit/s",
          bandwidth},
         {"scale_out.latency", quantity, "none", "instead of the accelerator's", "20 us", latency},
+        {"scale_up.algorithm", word, "none", "instead of the accelerator's: algorithm of collectives inside a domain",
+         "", {}, algorithm_words()},
+        {"scale_out.algorithm", word, "none", "instead of the accelerator's: algorithm of collectives between domains",
+         "", {}, algorithm_words()},
+        {"scale_out.leaf_cards", integer, "0",
+         "cards under a leaf switch between domains; 0: a fabric without leaves", "", {0, 1'000'000}},
+        {"scale_out.oversubscription", number, "1",
+         "card ports of a leaf over its uplinks; groups that cross leaves at once share the uplinks", "", {1, 1000}},
+        {"scale_out.shared_port", boolean, "false",
+         "the exchange of gradients hides only while no other group of the card uses its port between domains"},
     };
 }
 

@@ -113,6 +113,31 @@ std::string cluster_text(const model::Cluster& cluster) {
     lines.add("card.scale_out.bandwidth", card.scale_out.bandwidth);
     lines.add("card.scale_out.latency", card.scale_out.latency);
     lines.add("card.power", card.power);
+    // What differs from rings on a fabric without leaves: older results keep their identity.
+    for (const auto& [name, tier] :
+         {std::pair{"card.scale_up", &card.scale_up}, std::pair{"card.scale_out", &card.scale_out}}) {
+        if (tier->algorithm != model::CollectiveAlgorithm::ring)
+            lines.add(fmt::format("{}.algorithm", name), model::name_of(tier->algorithm));
+        if (tier->leaf_cards > 0) {
+            lines.add(fmt::format("{}.leaf_cards", name), tier->leaf_cards);
+            lines.add(fmt::format("{}.oversubscription", name), tier->oversubscription);
+        }
+        if (tier->shared_port) lines.add(fmt::format("{}.shared_port", name), true);
+    }
+    const model::OnChip& chip = card.on_chip;
+    const std::pair<const char*, double> sizes[] = {{"cores", chip.cores},
+                                                    {"vector_cores", chip.vector_cores},
+                                                    {"clock", chip.clock.value()},
+                                                    {"flops_per_cycle", chip.flops_per_cycle},
+                                                    {"l2", chip.l2.value()},
+                                                    {"l2_bandwidth", chip.l2_bandwidth.value()},
+                                                    {"l1", chip.l1.value()},
+                                                    {"l0a", chip.l0a.value()},
+                                                    {"l0b", chip.l0b.value()},
+                                                    {"l0c", chip.l0c.value()},
+                                                    {"unified_buffer", chip.unified_buffer.value()}};
+    for (const auto& [name, size] : sizes)
+        if (size > 0.0) lines.add(fmt::format("card.on_chip.{}", name), size);
     return lines.text();
 }
 

@@ -15,7 +15,7 @@ namespace windtunnel::input {
 namespace {
 
 constexpr Dimension none{0, 0, 0, 0, 0}, time_{1, 0, 0, 0, 0}, data{0, 1, 0, 0, 0}, work{0, 0, 1, 0, 0},
-    energy{0, 0, 0, 1, 0}, power{-1, 0, 0, 1, 0}, money{0, 0, 0, 0, 1};
+    frequency{-1, 0, 0, 0, 0}, energy{0, 0, 0, 1, 0}, power{-1, 0, 0, 1, 0}, money{0, 0, 0, 0, 1};
 
 struct Unit {
     std::string_view symbol;
@@ -37,6 +37,9 @@ constexpr Unit units[] = {
     {"weeks", 7 * 86400.0, time_},
     {"year", 365 * 86400.0, time_},
     {"years", 365 * 86400.0, time_},
+    {"Hz", 1.0, frequency},
+    {"MHz", 1e6, frequency},
+    {"GHz", 1e9, frequency},
     {"B", 1.0, data},
     {"kB", 1e3, data},
     {"MB", 1e6, data},

@@ -26,12 +26,14 @@ namespace windtunnel::comm {
 ///          ((d-1) x message/n), then inside the domain ((g-1)/g of the message); g members in each of d domains.
 /// Inputs:  message >= 0: the whole buffer.
 /// Returns: time, >= 0. With equal tiers and no latency it is the flat ring formula.
+///          Each tier by the algorithm that `links` names (a ring where that algorithm does not gather), and behind
+///          leaves as contention.hpp says.
 /// Limits:  levels do not overlap; an unevenly filled last domain counts as full.
 /// Source:  HCCL and NCCL hierarchical algorithms; the sum of levels is checked against the flat formula.
 [[nodiscard]] Seconds all_gather_time(Bytes message, const topology::GroupPlacement& group,
                                       const Links& links) noexcept;
 
-/// Reduce-scatter inside, all-reduce of the share outside, all-gather inside: twice the all-gather.
+/// Reduce-scatter inside, all-reduce of the share outside, all-gather inside: with rings, twice the all-gather.
 ///
 /// Model:   as above. Inputs: message >= 0: the buffer of each rank. Returns: time, >= 0. Limits, source: as above.
 [[nodiscard]] Seconds all_reduce_time(Bytes message, const topology::GroupPlacement& group,

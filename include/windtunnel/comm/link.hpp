@@ -14,10 +14,20 @@ struct Link {
     Seconds latency;
 };
 
+/// The leaves that a tier's links end at.
+struct Fabric {
+    int leaf_domains = 0;           ///< scale-up domains under a leaf; 0: no leaf is modelled
+    double oversubscription = 1.0;  ///< card ports of a leaf over its uplinks
+};
+
 /// Inside a scale-up domain and between domains.
 struct Links {
     Link inside, outside;
     int domain_size = 1;
+    model::CollectiveAlgorithm inside_algorithm = model::CollectiveAlgorithm::ring;
+    model::CollectiveAlgorithm outside_algorithm = model::CollectiveAlgorithm::ring;
+    Fabric fabric{};           ///< of the outer tier
+    bool shared_port = false;  ///< groups that leave their domain at once share a card's outer port
 };
 
 /// Data-sheet bandwidth times the fitted fraction of it.

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "windtunnel/base/quantity.hpp"
+#include "windtunnel/model/collectives.hpp"
+#include "windtunnel/model/on_chip.hpp"
 
 namespace windtunnel::model {
 
@@ -34,7 +36,11 @@ inline constexpr int num_precisions = 8;
 struct NetworkTier {
     BytesPerSecond bandwidth;
     Seconds latency;
-    std::string kind;  ///< NVLink4, HCCS, RoCE, ...
+    std::string kind;                                           ///< NVLink4, HCCS, RoCE, ...
+    CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;  ///< of collectives on this tier
+    int leaf_cards = 0;             ///< cards under a leaf switch of the tier; 0: no leaf is modelled
+    double oversubscription = 1.0;  ///< card ports of a leaf over its uplinks, >= 1
+    bool shared_port = false;       ///< groups that use the tier at once share a card's port
 };
 
 struct Accelerator {
@@ -50,6 +56,7 @@ struct Accelerator {
     NetworkTier scale_out;    ///< between domains
     int cards_per_node = 1;
     Watts power;  ///< board power; 0: unknown
+    OnChip on_chip;
 
     /// Peak for the precision, 0 where the card lacks it.
     [[nodiscard]] FlopsPerSecond peak(Precision precision) const noexcept;

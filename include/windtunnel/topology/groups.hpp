@@ -13,18 +13,21 @@ namespace windtunnel::topology {
 /// Inputs:  size >= 1, stride >= 1, domain_size >= 1.
 struct GroupPlacement {
     int size = 1;
-    int per_domain = 1;   ///< members that share a domain
-    int num_domains = 1;  ///< domains that the group touches
+    int per_domain = 1;     ///< members that share a domain
+    int num_domains = 1;    ///< domains that the group touches
+    int domain_stride = 1;  ///< from one of these domains to the next
 
     [[nodiscard]] constexpr bool inside_one_domain() const noexcept { return num_domains == 1; }
     friend constexpr bool operator==(const GroupPlacement&, const GroupPlacement&) noexcept = default;
 };
 [[nodiscard]] constexpr GroupPlacement place_group(int size, int stride, int domain_size) noexcept {
-    GroupPlacement placement{size, 1, size};
+    GroupPlacement placement{size, 1, size, 1};
     if (stride < domain_size) {
         const int fitting = domain_size / stride;
         placement.per_domain = fitting < size ? fitting : size;
         placement.num_domains = (size + placement.per_domain - 1) / placement.per_domain;
+    } else {
+        placement.domain_stride = size > 1 ? stride / domain_size : 1;
     }
     return placement;
 }

@@ -77,6 +77,7 @@ Settings context(const std::string& kind, const std::string& key) {
         return {{"attention.kind", "\"gqa\""}, {"attention.num_kv_heads", "8"}};
     if (kind == "model" && (key.starts_with("experts.") || key.ends_with("dense_layers") || key == "moe_layer_step"))
         return experts;
+    if (kind == "cluster" && key == "scale_out.oversubscription") return {{"scale_out.leaf_cards", "64"}};
     if (kind == "model" && key.find("sliding") != std::string::npos)
         return {{"attention.sliding_window", "64"}, {"attention.num_sliding_layers", "4"}};
     if (kind == "calibration" && key.starts_with("fitted_"))
@@ -116,6 +117,7 @@ Settings changed(const std::string& kind, const Key& key) {
         {"cluster nodes", {{"nodes", "256"}}},
         {"cluster cards_per_node", {{"cards_per_node", "16"}}},
         {"cluster scale_up.domain", {{"scale_up.domain", "16"}}},
+        {"cluster scale_out.oversubscription", {{"scale_out.oversubscription", "4"}}},
         {"failures component[].effect", {{"component[].effect", "\"none\""}}},
         {"failures component[].slow_factor", {{"component[].slow_factor", "3"}}},
         {"calibration step_time_error_90", {{"step_time_error_90", "0.2"}}},

@@ -38,7 +38,7 @@ TEST(Groups, OfALayoutFoldExpertsOverTensorAndDataRanks) {
     EXPECT_EQ(tensor_group(layout, 8), (GroupPlacement{8, 8, 1}));
     EXPECT_EQ(data_group(layout, 8), (GroupPlacement{48, 1, 48}));
     EXPECT_EQ(expert_group(layout, 8), (GroupPlacement{32, 8, 4}));
-    EXPECT_EQ(expert_data_group(layout, 8), (GroupPlacement{12, 1, 12}));
+    EXPECT_EQ(expert_data_group(layout, 8), (GroupPlacement{12, 1, 12, 4}));
     EXPECT_TRUE(pipeline_leaves_domain(layout, 8));
 }
 
