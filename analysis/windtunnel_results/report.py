@@ -11,6 +11,7 @@ from .read import read
 PAGE = pathlib.Path(__file__).with_name("page")
 D3 = ("/usr/share/javascript/d3/d3.min.js", "/usr/share/nodejs/d3v3/d3.min.js")
 MOST_ROWS = 4000            # of one table in the page
+IN_ORDER_OF_TIME = ("train/timeline",)
 MOST_TEXT = 1_000_000       # characters of one provenance value
 TITLE_IN_TAB = 120
 
@@ -29,16 +30,18 @@ def finite(value):
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def sampled_rows(table):
-    """Row numbers that the page takes: all of a small table, else evenly spaced ones."""
+def sampled_rows(path, table):
+    """Row numbers that the page takes: all of a small table, else evenly spaced ones; of a timeline the first ones."""
     count = len(table)
+    if path in IN_ORDER_OF_TIME:
+        return range(min(count, 2 * MOST_ROWS)), "the first ones"
     if count <= MOST_ROWS:
         return range(count), ""
     return [i * count // MOST_ROWS for i in range(MOST_ROWS)], "evenly spaced rows, the first one included"
 
 
-def page_table(table):
-    rows, sampling = sampled_rows(table)
+def page_table(path, table):
+    rows, sampling = sampled_rows(path, table)
     part = table.iloc[list(rows)]
     units, meaning = table.attrs.get("units", {}), table.attrs.get("long_name", {})
     columns = []
@@ -78,7 +81,7 @@ def plan_value(result, key):
 def page_data(result):
     kinds = sorted({path.split("/")[0] for path in result.tables})
     return {"title": str(title_of(result)), "kind": "windtunnel: " + ", ".join(kinds), "complete": result.complete,
-            "tables": {path: page_table(table) for path, table in result.tables.items()},
+            "tables": {path: page_table(path, table) for path, table in result.tables.items()},
             "provenance": {name: shortened(value) for name, value in result.provenance.items()}}
 
 

@@ -68,8 +68,8 @@ std::vector<input::Override> overrides_of(const Arguments& arguments) {
 
 }  // namespace
 
-model::Plan plan_of(const Arguments& arguments) {
-    return input::read_plan(arguments.positional().at(0), overrides_of(arguments));
+model::Plan plan_of(const Arguments& arguments, std::size_t which_argument) {
+    return input::read_plan(arguments.positional().at(which_argument), overrides_of(arguments));
 }
 
 model::Plan plan_on_all_ranks(const Arguments& arguments, parallel::Communicator& communicator,

@@ -13,6 +13,7 @@ std::vector<Subcommand> subcommands() {
         {rehearse_command(), all, run_rehearse},
         {validate_command(), all, run_validate},
         {import_command(), root, run_import},
+        {export_command(), root, run_export},
         {gather_command(), all, run_gather},
         {compare_command(), root, run_compare},
         {show_command(), root, run_show},

@@ -49,7 +49,8 @@ std::vector<store::TableSchema> search_schemas() {
 }
 
 std::vector<store::TableSchema> train_schemas() {
-    return {study::train_summary_schema(), study::train_parts_schema(), study::train_memory_schema()};
+    return {study::train_summary_schema(), study::train_parts_schema(), study::train_memory_schema(),
+            study::train_timeline_schema()};
 }
 
 std::vector<store::TableSchema> together(std::vector<std::vector<store::TableSchema>> parts) {

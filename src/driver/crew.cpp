@@ -9,6 +9,7 @@
 
 #include "windtunnel/base/errors.hpp"
 #include "windtunnel/base/pack.hpp"
+#include "windtunnel/driver/hand_out.hpp"
 #include "windtunnel/driver/openmp.hpp"
 #include "windtunnel/parallel/first_error.hpp"
 
@@ -43,17 +44,45 @@ study::Round unpack_round(std::string_view bytes, std::string& context) {
     return round;
 }
 
-std::string pack_number(std::uint64_t number) {
+std::string pack_blocks(const std::vector<std::uint64_t>& blocks) {
     base::Packer packer;
-    packer.put(number);
+    for (const std::uint64_t block : blocks) packer.put(block);
     return std::move(packer).take();
 }
 
-std::uint64_t take_number(std::string& bytes) {
-    const auto number = base::Unpacker{bytes}.get<std::uint64_t>();
-    bytes.erase(0, sizeof number);
-    return number;
+std::vector<std::uint64_t> unpack_blocks(std::string_view bytes) {
+    base::Unpacker unpacker{bytes};
+    std::vector<std::uint64_t> blocks(bytes.size() / sizeof(std::uint64_t));
+    for (std::uint64_t& block : blocks) block = unpacker.get<std::uint64_t>();
+    return blocks;
 }
+
+using Clock = std::chrono::steady_clock;
+
+Seconds since(Clock::time_point start) {
+    return Seconds{std::chrono::duration<double>{Clock::now() - start}.count()};
+}
+
+/// What comes back of a bundle: the time that it took, then each block with its payload.
+class BundleOfResults {
+public:
+    void put(std::uint64_t block, std::string_view payload) {
+        packer_.put(block);
+        packer_.put(payload);
+        ++blocks_;
+    }
+    [[nodiscard]] std::string take() && {
+        base::Packer head;
+        head.put(since(start_).value());
+        head.put(blocks_);
+        return std::move(head).take() + std::move(packer_).take();
+    }
+
+private:
+    Clock::time_point start_ = Clock::now();
+    std::uint64_t blocks_ = 0;
+    base::Packer packer_;
+};
 
 }  // namespace
 
@@ -88,6 +117,7 @@ public:
     struct Result {
         std::uint64_t block = 0;
         std::string payload;
+        Seconds worked;
         std::exception_ptr error;
     };
     [[nodiscard]] std::optional<Result> take() {
@@ -104,14 +134,16 @@ private:
         while (true) {
             wake_.wait(guard, [this] { return over_ || !blocks_.empty(); });
             if (over_) return;
-            Result result{blocks_.front(), {}, nullptr};
+            Result result{blocks_.front(), {}, Seconds{}, nullptr};
             blocks_.pop_front();
             guard.unlock();
+            const auto start = Clock::now();
             try {
                 result.payload = study_.evaluate(round_, result.block, context_, for_blocks_);
             } catch (...) {
                 result.error = std::current_exception();
             }
+            result.worked = since(start);
             guard.lock();
             results_.push_back(std::move(result));
         }
@@ -147,49 +179,50 @@ void Crew::run_alone(const study::Round& round, const std::string& context, cons
 }
 
 void Crew::run_many(const study::Round& round, const std::string& context, const BlockFeed& feed) {
-    const std::size_t size = static_cast<std::size_t>(communicator_.size());
-    std::vector<int> in_hand(size, 0);
-    std::size_t all_in_hand = 0;
+    HandOut hand_out{communicator_.size()};
     const std::string start = pack_round(round, context);
     helper_->start_round(round, context);
     for (int rank = 1; rank < communicator_.size(); ++rank) communicator_.send(rank, round_tag, start);
 
-    const auto hand_out = [&] {
-        for (int level = 0; level < 2; ++level)
-            for (std::size_t rank = 0; rank < size; ++rank) {
-                if (in_hand[rank] > level) continue;
-                if (level == 1 && feed.remaining() < size) return;  // the last ones go to whoever is free first
+    const auto serve_all = [&] {
+        while (const auto gift = hand_out.next(feed.remaining())) {
+            std::vector<std::uint64_t> blocks;
+            while (blocks.size() < gift->blocks) {
                 const auto block = feed.next();
-                if (!block) return;
-                if (rank == 0)
-                    helper_->give(*block);
-                else
-                    communicator_.send(static_cast<int>(rank), block_tag, pack_number(*block));
-                ++in_hand[rank];
-                ++all_in_hand;
+                if (!block) break;
+                blocks.push_back(*block);
             }
+            hand_out.given(gift->rank, blocks.size());
+            if (blocks.empty()) return;
+            if (gift->rank == 0)
+                for (const std::uint64_t block : blocks) helper_->give(block);
+            else
+                communicator_.send(gift->rank, block_tag, pack_blocks(blocks));
+        }
     };
-    const auto done = [&](std::size_t rank, std::uint64_t block, std::string payload) {
-        --in_hand[rank];
-        --all_in_hand;
-        feed.done(block, std::move(payload));
-    };
-    hand_out();
-    while (all_in_hand > 0) {
+    serve_all();
+    while (hand_out.in_hand() > 0) {
         bool moved = false;
         if (auto result = helper_->take()) {
             if (result->error) std::rethrow_exception(result->error);
-            done(0, result->block, std::move(result->payload));
+            hand_out.done(0, 1, result->worked);
+            feed.done(result->block, std::move(result->payload));
             moved = true;
         }
         if (auto message = communicator_.try_receive()) {
             if (message->tag == failure_tag) parallel::throw_packed_error(message->bytes);
-            const std::uint64_t block = take_number(message->bytes);
-            done(static_cast<std::size_t>(message->source), block, std::move(message->bytes));
+            base::Unpacker unpacker{message->bytes};
+            const Seconds worked{unpacker.get<double>()};
+            const auto blocks = unpacker.get<std::uint64_t>();
+            hand_out.done(message->source, blocks, worked);
+            for (std::uint64_t i = 0; i < blocks; ++i) {
+                const auto block = unpacker.get<std::uint64_t>();
+                feed.done(block, unpacker.get_text());
+            }
             moved = true;
         }
         if (moved)
-            hand_out();
+            serve_all();
         else
             std::this_thread::sleep_for(parallel::poll_pause);
     }
@@ -239,25 +272,28 @@ RunStatus work(const AnyStudy& study, parallel::Communicator& communicator, int 
     const base::ForBlocks for_blocks = openmp_for_blocks(threads);
     study::Round round;
     std::string context;
-    std::deque<std::uint64_t> blocks;
+    std::deque<std::vector<std::uint64_t>> bundles;
     bool failed = false;
     while (true) {
-        auto message = blocks.empty() ? std::optional{communicator.receive()} : communicator.try_receive();
+        auto message = bundles.empty() ? std::optional{communicator.receive()} : communicator.try_receive();
         for (; message; message = communicator.try_receive()) {
             if (message->tag == round_tag) round = unpack_round(message->bytes, context);
-            if (message->tag == block_tag) blocks.push_back(take_number(message->bytes));
+            if (message->tag == block_tag) bundles.push_back(unpack_blocks(message->bytes));
             if (message->tag != home_tag) continue;
             communicator.send(0, farewell_tag, {});
             base::Unpacker unpacker{message->bytes};
             if (unpacker.get<std::uint8_t>() == 0) return unpacker.get<RunStatus>();
             parallel::throw_packed_error(std::string_view{message->bytes}.substr(1));
         }
-        if (blocks.empty()) continue;
-        const std::uint64_t block = blocks.front();
-        blocks.pop_front();
+        if (bundles.empty()) continue;
+        const std::vector<std::uint64_t> blocks = std::move(bundles.front());
+        bundles.pop_front();
         if (failed) continue;
         try {
-            communicator.send(0, result_tag, pack_number(block) + study.evaluate(round, block, context, for_blocks));
+            BundleOfResults results;
+            for (const std::uint64_t block : blocks)
+                results.put(block, study.evaluate(round, block, context, for_blocks));
+            communicator.send(0, result_tag, std::move(results).take());
         } catch (...) {
             failed = true;
             communicator.send(0, failure_tag, parallel::pack_error(std::current_exception()));

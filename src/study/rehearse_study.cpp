@@ -184,7 +184,7 @@ RehearseAnswer RehearseStudy::answer(const State& state) const {
 std::vector<store::Table> RehearseStudy::tables(const State& state) const {
     std::vector<store::Table> tables = search_.tables(state.search);
     const RehearseAnswer whole = answer(state);
-    for (store::Table& table : train_tables(whole.winner)) tables.push_back(std::move(table));
+    for (store::Table& table : train_tables(search_.sweep().job(), whole.winner)) tables.push_back(std::move(table));
     for (store::Table& table : trial_tables("rehearsal", whole.variants, names_)) tables.push_back(std::move(table));
     tables.push_back(time_table(whole, names_));
     return tables;

@@ -180,6 +180,15 @@ store::TableSchema train_parts_schema() {
              real("time_s", "s", "time"), real("share", "1", "of the step")}};
 }
 
+store::TableSchema train_timeline_schema() {
+    return {
+        "train/timeline",
+        "what the streams of each stage do during the step of the first layout, in order of time; at most 20,000 rows",
+        {integer("stage", "pipeline stage, from 0"), text("stream", "compute, p2p, or dp: exchange and what follows"),
+         text("task", "what it does"), real("start_s", "s", "since the start of the step"),
+         real("duration_s", "s", "how long")}};
+}
+
 store::TableSchema train_memory_schema() {
     return {"train/memory",
             "memory of a card by pipeline stage and component",
@@ -320,7 +329,7 @@ std::vector<store::TableSchema> all_schemas() {
     const std::vector<std::string> variants{"components"};
     std::vector<store::TableSchema> all{search_best_schema(),         search_pareto_schema(),  search_verdicts_schema(),
                                         search_margin_check_schema(), search_designs_schema(), train_summary_schema(),
-                                        train_parts_schema(),         train_memory_schema()};
+                                        train_parts_schema(),         train_memory_schema(),   train_timeline_schema()};
     for (const char* group : {"avail", "rehearsal"})
         for (const auto& schema : {trials_summary_schema, trials_quantiles_schema, trials_causes_schema,
                                    trials_phases_schema, trials_job_schema})

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "layout_columns.hpp"
 #include "windtunnel/base/errors.hpp"
@@ -196,10 +197,32 @@ TrainAnswer TrainStudy::answer(const State& state) const {
 }
 
 std::vector<store::Table> TrainStudy::tables(const State& state) const {
-    return train_tables(answer(state).points);
+    return train_tables(job_, answer(state).points);
 }
 
-std::vector<store::Table> train_tables(const std::vector<TrainPoint>& points) {
+namespace {
+
+Rows timeline_rows(const train::Job& job, const std::vector<TrainPoint>& points) {
+    Rows rows{train_timeline_schema()};
+    if (points.empty() || !points.front().step) return rows;
+    const model::Layout& layout = points.front().layout;
+    auto events = train::step_timeline(job, layout, train::unit_costs(job, train::unit_key(layout)));
+    std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.start, a.stage) < std::tie(b.start, b.stage);
+    });
+    if (events.size() > most_timeline_rows) events.resize(most_timeline_rows);
+    for (const train::TimelineEvent& event : events)
+        rows.integer(event.stage)
+            .text(event.stream)
+            .text(event.name)
+            .real(event.start.value())
+            .real(event.duration.value());
+    return rows;
+}
+
+}  // namespace
+
+std::vector<store::Table> train_tables(const train::Job& job, const std::vector<TrainPoint>& points) {
     Rows summary{train_summary_schema()}, parts{train_parts_schema()}, memory{train_memory_schema()};
     std::int64_t number = 0;
     for (const TrainPoint& point : points) {
@@ -238,7 +261,8 @@ std::vector<store::Table> train_tables(const std::vector<TrainPoint>& points) {
         ++number;
     }
     std::vector<store::Table> tables;
-    for (Rows* rows : {&summary, &parts, &memory}) tables.push_back(std::move(*rows).take());
+    Rows timeline = timeline_rows(job, points);
+    for (Rows* rows : {&summary, &parts, &memory, &timeline}) tables.push_back(std::move(*rows).take());
     return tables;
 }
 

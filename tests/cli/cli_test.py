@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from program import PLANS, PROGRAM, ROOT, SMALL_PLAN, commands, options_of, run
+from program import PLANS, PROGRAM, ROOT, SMALL_PLAN, TIMEOUT, commands, options_of, run
 
 FEW_TRIALS = ("--trials", "20")
 
@@ -449,6 +449,66 @@ class Readme(Folder):
         self.assertEqual(len(lines), 3)
         for line in lines:
             self.assert_done(run(*line.split()[1:], folder=ROOT))
+
+
+class Tutorial(Folder):
+    def blocks(self, name):
+        with open(os.path.join(ROOT, "docs", name), encoding="utf-8") as file:
+            return re.findall(r"```bash\n(.*?)```", file.read(), re.DOTALL)
+
+    def test_all_its_commands_run_one_after_the_other(self):
+        """In a folder that looks like the project: links to what the commands read."""
+        for name in ("inputs", "analysis"):
+            os.symlink(os.path.join(ROOT, name), self.path(name))
+        text = "set -eu\n" + "\n".join(self.blocks("tutorial.md"))
+        process = subprocess.run(["bash", "-c", text], cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT,
+                                 env={**os.environ, "WINDTUNNEL": PROGRAM}, stdin=subprocess.DEVNULL)
+        self.assertEqual(process.returncode, 0, process.stdout[-2000:] + process.stderr[-2000:])
+        for name in ("model.toml", "search.h5", "rehearsal.h5", "report.html", "job.sh"):
+            self.assertTrue(os.path.exists(self.path(os.path.join("tutorial", name))), name)
+
+    def test_the_job_scripts_that_the_page_of_slurm_names_exist(self):
+        words = " ".join(self.blocks("slurm.md"))
+        scripts = re.findall(r"jobs/slurm/\S+", words)
+        self.assertGreater(len(scripts), 2)
+        for script in scripts:
+            self.assertTrue(os.path.exists(os.path.join(ROOT, script)), script)
+
+
+class Exports(Folder):
+    def test_a_job_script_is_a_shell_script_that_runs_the_plan(self):
+        script = self.path("job.sh")
+        self.assert_done(run("export", "slurm", SMALL_PLAN, "--nodes", "3", "--cores-per-node", "16", "-o", script))
+        self.assertEqual(subprocess.run(["bash", "-n", script]).returncode, 0)
+        with open(script, encoding="utf-8") as file:
+            text = file.read()
+        for line in ("#SBATCH --nodes=3\n", "#SBATCH --ntasks-per-node=2\n", "#SBATCH --cpus-per-task=8\n", "--signal=B:USR1@120",
+                     f"rehearse '{SMALL_PLAN}' -o 'gpt3-175b-1024-a100.rehearse.h5' --resume"):
+            self.assertIn(line, text)
+        self.assert_done(run("export", "slurm", SMALL_PLAN, "-o", script), 2)                 # it exists
+        self.assert_done(run("export", "slurm"), 2)
+        self.assert_done(run("export", "slurm", SMALL_PLAN, "--command", "sing"), 2)
+        self.assert_done(run("export", "slurm", SMALL_PLAN, "--hours", "0"), 2)
+        self.assert_done(run("export", "lsf", SMALL_PLAN), 2)
+
+    def test_the_manual_page_names_every_option_and_groff_would_read_it(self):
+        text = self.assert_done(run("export", "man")).stdout
+        for name in commands():
+            self.assertIn(f"\\fBwindtunnel {name}\\fR", text)
+            for option in options_of(name):
+                self.assertIn("\\fB\\-\\-" + option.replace("-", "\\-") + "\\fR", text)
+        for line in text.splitlines():
+            self.assertFalse(line.startswith("'"), line)
+
+    def test_bash_completes_commands_and_options(self):
+        script = self.path("completion")
+        self.assert_done(run("export", "completion", "-o", script))
+        code = ('source "$0"; COMP_WORDS=(windtunnel "$@"); COMP_CWORD=$#; _windtunnel; printf "%s\\n" "${COMPREPLY[@]}"')
+        def complete(*words):
+            return subprocess.run(["bash", "-c", code, script, *words], capture_output=True, text=True).stdout.split()
+        self.assertEqual(complete("rehe"), ["rehearse"])
+        self.assertEqual(complete("train", "--timel"), ["--timeline"])
+        self.assertEqual(set(complete("")) - {"--help", "--version"}, set(commands()))
 
 
 class Analysis(Folder):

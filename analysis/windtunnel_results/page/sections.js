@@ -143,24 +143,24 @@ function stepTime() {
 }
 
 function gantt() {
-  const rows = rowsOf("train/timeline");
+  const rows = rowsOf("train/timeline").map(r => Object.assign({ kind: String(r.task).split(" ")[0] }, r));
   if (!rows.length) return;
-  const t = table("train/timeline"), kinds = Array.from(new Set(rows.map(r => r.task))), stages = Array.from(new Set(rows.map(r => r.stage))).sort((a, b) => a - b);
-  const here = section("pipeline", "Pipeline of one step", "One row a pipeline stage. Move the range to look closer." + (t.rows > t.shown ? ` ${t.shown.toLocaleString("en-US")} of ${t.rows.toLocaleString("en-US")} tasks are drawn (${t.sampling}).` : ""));
+  const t = table("train/timeline"), kinds = Array.from(new Set(rows.map(r => r.kind))).sort(), stages = Array.from(new Set(rows.map(r => r.stage))).sort((a, b) => a - b);
+  const here = section("pipeline", "Pipeline of one step", "One row a pipeline stage, its transfers and exchanges as a thin line below." + (t.rows > t.shown ? ` ${t.shown.toLocaleString("en-US")} of ${t.rows.toLocaleString("en-US")} tasks are drawn (${t.sampling}).` : ""));
   here.append(legend(kinds));
-  const end = d3.max(rows, r => r.end_s);
-  let from = 0, width_ = end;
-  const draw = chart(here, "Pipeline of one step", 26 * stages.length + 50, (svg, width, height) => {
-    const x = d3.scale.linear().domain([from, from + width_]).range([MARGIN.left, width - MARGIN.right]);
-    stages.forEach((s, k) => svg.append("text").attr({ x: 4, y: MARGIN.top + 26 * k + 16 }).text(`stage ${s}`));
+  const end = d3.max(rows, r => r.start_s + r.duration_s), tall = 26;
+  let from = 0, span = end;
+  const draw = chart(here, "Pipeline of one step", tall * stages.length + 50, (svg, width, height) => {
+    const x = d3.scale.linear().domain([from, from + span]).range([MARGIN.left, width - MARGIN.right]);
+    stages.forEach((s, k) => svg.append("text").attr({ x: 4, y: MARGIN.top + tall * k + 16 }).text(`stage ${s}`));
     for (const r of rows) {
-      const a = Math.max(MARGIN.left, x(r.start_s)), b = Math.min(width - MARGIN.right, x(r.end_s));
+      const a = Math.max(MARGIN.left, x(r.start_s)), b = Math.min(width - MARGIN.right, x(r.start_s + r.duration_s)), main = r.stream === "compute";
       if (b <= a) continue;
-      tip(svg.append("rect").attr({ x: a, width: Math.max(0.5, b - a), y: MARGIN.top + 26 * stages.indexOf(r.stage) + 2, height: 20, fill: colour(kinds.indexOf(r.task)) }), `${r.task}, micro-batch ${r.micro_batch}, chunk ${r.chunk}: ${written(r.end_s - r.start_s, "s")}`);
+      tip(svg.append("rect").attr({ x: a, width: Math.max(0.5, b - a), y: MARGIN.top + tall * stages.indexOf(r.stage) + (main ? 2 : 19), height: main ? 16 : 4, fill: colour(kinds.indexOf(r.kind)) }), `${r.task}: ${written(r.duration_s, "s")} from ${written(r.start_s, "s")}`);
     }
     axisX(svg, x, height, v => written(v, "s"), width);
   });
-  const move = (zoom, shift) => () => { width_ = Math.min(end, width_ * zoom); from = Math.min(Math.max(0, from + shift * width_), end - width_); draw(); };
+  const move = (zoom, shift) => () => { span = Math.min(end, span * zoom); from = Math.min(Math.max(0, from + shift * span), end - span); draw(); };
   here.append(make("div", { class: "controls" }, ...[["Closer", 0.5, 0], ["Wider", 2, 0], ["Earlier", 1, -0.5], ["Later", 1, 0.5]].map(([text, z, s]) => make("button", { type: "button", text, onclick: move(z, s) }))), tableOf("train/timeline"));
 }
 

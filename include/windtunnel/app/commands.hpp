@@ -11,6 +11,7 @@ namespace windtunnel::app {
 [[nodiscard]] Command compare_command();
 [[nodiscard]] Command list_command();
 [[nodiscard]] Command import_command();
+[[nodiscard]] Command export_command();
 [[nodiscard]] Command gather_command();
 [[nodiscard]] Command search_command();
 [[nodiscard]] Command avail_command();
@@ -22,6 +23,7 @@ namespace windtunnel::app {
 [[nodiscard]] ExitCode run_show(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_compare(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_list(const Arguments& arguments, Context& context);
+[[nodiscard]] ExitCode run_export(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_gather(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_search(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_avail(const Arguments& arguments, Context& context);

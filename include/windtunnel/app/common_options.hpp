@@ -21,8 +21,8 @@ namespace windtunnel::app {
 /// Lists, one behind the other.
 [[nodiscard]] std::vector<Option> together(std::vector<std::vector<Option>> lists);
 
-/// The plan of the first argument with --set and --seed. Throws base::InputError.
-[[nodiscard]] model::Plan plan_of(const Arguments& arguments);
+/// The plan of an argument with --set and --seed. Throws base::InputError.
+[[nodiscard]] model::Plan plan_of(const Arguments& arguments, std::size_t which_argument = 0);
 /// The same on every rank; an error of any rank is thrown on all. `more`: overrides beyond --set.
 [[nodiscard]] model::Plan plan_on_all_ranks(const Arguments& arguments, parallel::Communicator& communicator,
                                             const std::vector<input::Override>& more = {});

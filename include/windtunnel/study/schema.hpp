@@ -16,6 +16,7 @@ namespace windtunnel::study {
 [[nodiscard]] store::TableSchema train_summary_schema();
 [[nodiscard]] store::TableSchema train_parts_schema();
 [[nodiscard]] store::TableSchema train_memory_schema();
+[[nodiscard]] store::TableSchema train_timeline_schema();
 
 /// `group`: "avail" or "rehearsal". `variants`: names of the failure variants, enum of the column `variant`.
 [[nodiscard]] store::TableSchema trials_summary_schema(const std::string& group,

@@ -79,7 +79,9 @@ private:
 
 /// Everything that `train` says about one layout.
 [[nodiscard]] TrainPoint train_point(const train::Job& job, const model::Layout& layout);
-/// train/summary, parts, memory: also of the winner of a rehearsal.
-[[nodiscard]] std::vector<store::Table> train_tables(const std::vector<TrainPoint>& points);
+/// train/summary, parts, memory of all points, timeline of the first one: also of the winner of a rehearsal.
+[[nodiscard]] std::vector<store::Table> train_tables(const train::Job& job, const std::vector<TrainPoint>& points);
+/// Rows of train/timeline at most; a longer step is cut off at a moment, the same for all stages.
+inline constexpr std::size_t most_timeline_rows = 20'000;
 
 }  // namespace windtunnel::study
