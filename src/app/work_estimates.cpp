@@ -39,8 +39,8 @@ Bytes file_bytes(const model::Plan& plan, const std::vector<store::TableSchema>&
 
 std::vector<store::TableSchema> trial_schemas(const std::string& group, const std::vector<std::string>& variants) {
     return {study::trials_summary_schema(group, variants), study::trials_quantiles_schema(group, variants),
-            study::trials_causes_schema(group, variants), study::trials_phases_schema(group, variants),
-            study::trials_job_schema(group, variants)};
+            study::trials_causes_schema(group, variants),  study::trials_phases_schema(group, variants),
+            study::trials_job_schema(group, variants),     study::trials_sensitivity_schema(group, variants)};
 }
 
 std::vector<store::TableSchema> search_schemas() {

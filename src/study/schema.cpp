@@ -275,6 +275,17 @@ store::TableSchema trials_job_schema(const std::string& group, const std::vector
              real("mean_time_between_stops_s", "s", "mean time between failures that stop the job; inf: none")}};
 }
 
+store::TableSchema trials_sensitivity_schema(const std::string& group, const std::vector<std::string>& variants) {
+    return {
+        group + "/sensitivity",
+        "useful share of the wall clock when one input is halved or doubled and the others stay, by the formula of a "
+        "segment with exponential failures that lose work to the last checkpoint",
+        {variant_column(variants), text("parameter", "input of the job"),
+         real("base_input_s", "s", "as the job has it"), real("base_value", "1", "useful share with it"),
+         real("low_value", "1", "useful share with half of it"),
+         real("high_value", "1", "useful share with twice as much")}};
+}
+
 store::TableSchema sampled_measures_schema() {
     return {
         "avail/measures",
@@ -332,7 +343,7 @@ std::vector<store::TableSchema> all_schemas() {
                                         train_parts_schema(),         train_memory_schema(),   train_timeline_schema()};
     for (const char* group : {"avail", "rehearsal"})
         for (const auto& schema : {trials_summary_schema, trials_quantiles_schema, trials_causes_schema,
-                                   trials_phases_schema, trials_job_schema})
+                                   trials_phases_schema, trials_job_schema, trials_sensitivity_schema})
             all.push_back(schema(group, variants));
     all.push_back(time_to_tokens_schema(variants));
     all.push_back(sampled_measures_schema());

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "rows.hpp"
+#include "windtunnel/avail/segment_sensitivity.hpp"
 #include "windtunnel/base/errors.hpp"
 #include "windtunnel/study/schema.hpp"
 
@@ -57,6 +58,16 @@ void put_job(Rows& rows, const avail::JobOnCluster& job) {
         .real(job.checkpoint_write.value())
         .real(model::mean(job.restart).value())
         .real(rate.value() > 0.0 ? 1.0 / rate.value() : std::numeric_limits<double>::infinity());
+}
+
+void put_sensitivity(Rows& rows, std::int64_t variant, const avail::JobOnCluster& job) {
+    for (const avail::InputEffect& effect : avail::segment_sensitivity(job))
+        rows.integer(variant)
+            .text(effect.input)
+            .real(effect.base.value())
+            .real(effect.base_share)
+            .real(effect.half_share)
+            .real(effect.double_share);
 }
 
 }  // namespace
@@ -240,7 +251,7 @@ std::vector<store::Table> trial_tables(const std::string& group, const std::vect
                                        const std::vector<std::string>& names) {
     Rows summary{trials_summary_schema(group, names)}, quantiles{trials_quantiles_schema(group, names)},
         causes{trials_causes_schema(group, names)}, phases{trials_phases_schema(group, names)},
-        job{trials_job_schema(group, names)};
+        job{trials_job_schema(group, names)}, sensitivity{trials_sensitivity_schema(group, names)};
     std::int64_t number = 0;
     for (const VariantAnswer& answer : answers) {
         summary.integer(number)
@@ -273,10 +284,12 @@ std::vector<store::Table> trial_tables(const std::string& group, const std::vect
         }
         job.integer(number);
         put_job(job, answer.job);
+        put_sensitivity(sensitivity, number, answer.job);
         ++number;
     }
     std::vector<store::Table> tables;
-    for (Rows* rows : {&summary, &quantiles, &causes, &phases, &job}) tables.push_back(std::move(*rows).take());
+    for (Rows* rows : {&summary, &quantiles, &causes, &phases, &job, &sensitivity})
+        tables.push_back(std::move(*rows).take());
     return tables;
 }
 

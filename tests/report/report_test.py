@@ -68,7 +68,7 @@ class Page(unittest.TestCase):
     def test_every_section_is_there_and_the_console_is_silent(self):
         self.open("rehearse", 1400)
         sections = self.check("sections")
-        for name in ("answer", "pareto", "memory", "step", "pipeline", "rehearsal-goodput", "tokens-over-time", "rehearsal-useful",
+        for name in ("answer", "pareto", "memory", "step", "pipeline", "rehearsal-goodput", "tokens-over-time", "rehearsal-useful", "tornado-rehearsal-sensitivity",
                      "verdicts", "provenance"):
             self.assertIn(name, sections)
         self.assertEqual(self.driver.get_log("browser"), [])

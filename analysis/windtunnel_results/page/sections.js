@@ -226,11 +226,22 @@ function bands() {
 
 function tornado() {
   for (const path of Object.keys(data.tables).filter(p => /(^|\/)sensitivity$/.test(p))) {
-    const rows = rowsOf(path).filter(r => known(r.low_value) && known(r.high_value)).map(r => Object.assign({ span: Math.abs(r.high_value - r.low_value) }, r)).sort((a, b) => b.span - a.span);
-    if (!rows.length) continue;
-    const here = section(`tornado-${path.replace(/\//g, "-")}`, `What the answer depends on`, `How far the answer moves when one input goes through its range, widest first (table ${path}).`);
-    bars(here, rows.map((r, i) => ({ name: r.parameter, value: r.span, text: `${plain(r.low_value)} to ${plain(r.high_value)}`, colour: colour(i) })));
-    here.append(tableOf(path));
+    const all = rowsOf(path).filter(r => known(r.low_value) && known(r.high_value));
+    if (!all.length) continue;
+    const here = section(`tornado-${path.replace(/\//g, "-")}`, "What the answer depends on", table(path).meaning || `How far the answer moves when one input goes through its range, widest first (table ${path}).`);
+    const variants = Array.from(new Set(all.map(r => r.variant === undefined ? "" : String(r.variant)))), box = make("div"), select = make("select", { "aria-label": "Variant" });
+    variants.forEach((v, i) => select.append(make("option", { value: i, text: v || "all" })));
+    const show = () => {
+      box.textContent = "";
+      const rows = all.filter(r => variants.length < 2 || String(r.variant) === variants[Number(select.value)])
+        .map(r => Object.assign({ least: Math.min(r.low_value, r.high_value), most: Math.max(r.low_value, r.high_value) }, r)).sort((a, b) => (b.most - b.least) - (a.most - a.least));
+      const least = d3.min(rows, r => r.least), most = d3.max(rows, r => r.most), span = (most - least) || 1;
+      bars(box, rows.map((r, i) => ({ name: r.parameter, from: (r.least - least) / span, to: (r.most - least) / span, text: `${written(r.low_value, "1", "share")} to ${written(r.high_value, "1", "share")}`, colour: colour(i) })), 1);
+    };
+    select.addEventListener("change", show);
+    if (variants.length > 1) here.append(make("div", { class: "controls" }, select));
+    here.append(box, tableOf(path));
+    show();
   }
 }
 

@@ -28,6 +28,8 @@ namespace windtunnel::study {
 [[nodiscard]] store::TableSchema trials_phases_schema(const std::string& group,
                                                       const std::vector<std::string>& variants);
 [[nodiscard]] store::TableSchema trials_job_schema(const std::string& group, const std::vector<std::string>& variants);
+[[nodiscard]] store::TableSchema trials_sensitivity_schema(const std::string& group,
+                                                           const std::vector<std::string>& variants);
 
 [[nodiscard]] store::TableSchema time_to_tokens_schema(const std::vector<std::string>& variants);
 
