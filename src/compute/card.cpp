@@ -20,6 +20,7 @@ Card card_of(const model::Accelerator& accelerator, const model::Efficiency& eff
     card.element_bytes = std::min(2.0, model::bytes_per_element(precision));
     card.cast = efficiency.low_precision_cast;
     card.launch = efficiency.kernel_launch;
+    card.chip = accelerator.on_chip;
     return card;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "windtunnel/compute/tiles.hpp"
+
 namespace windtunnel::compute {
 
 double gemm_efficiency(const Gemm& gemm, const Card& card) noexcept {
@@ -17,6 +19,7 @@ Seconds grouped_gemm_time(double groups, const Gemm& each, const Card& card) noe
     const Flops work = groups * each.flops();
     if (!(work > Flops{0.0})) return Seconds{0.0};
     const double relative = groups > 1.0 ? card.grouped : 1.0;
+    if (card.chip.tiles) return tiled_product_time(groups, each, card) / (groups > 1.0 ? relative : 1.0);
     const Seconds compute =
         work / (card.matrix_peak * (relative * gemm_efficiency({groups * each.m, each.n, each.k}, card)));
     const double inputs = each.m * each.k + each.k * each.n;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "windtunnel/base/contracts.hpp"
@@ -126,6 +127,30 @@ Seconds simulated_gemm_time(const Gemm& gemm, const TileShape& tile, const model
         times.insert(times.end(), {in, load, compute, (step + 1) % per_tile == 0 ? out : Seconds{0.0}});
     const std::array<int, 3> slots{2, 2, 2};
     return simulated_pipeline_time(steps, 4, times, slots, 0) + overhead;
+}
+
+Seconds tiled_product_time(double groups, const Gemm& each, const Card& card) {
+    constexpr std::array<TileShape, 6> usual{TileShape{128, 256, 64}, {256, 128, 64}, {128, 128, 128},
+                                             {64, 256, 64},           {32, 256, 64},  {16, 256, 64}};
+    constexpr int buffers = 2;
+    std::optional<Seconds> best;
+    for (const TileShape& tile : usual) {
+        if (!tile_problem(tile, card.chip, card.element_bytes, buffers).empty()) continue;
+        TiledTime time = tiled_gemm_time(each, tile, card.chip, card.memory_bandwidth * card.memory, card.element_bytes,
+                                         Seconds{0.0});
+        // All groups share the cores: tiles of all groups fill the waves together.
+        if (groups > 1.0) {
+            const TileGrid grid{each, tile};
+            const Waves waves = waves_of(groups * grid.tiles, card.chip.cores);
+            time.compute = waves.waves * grid.steps * step_time(tile, card.chip, card.element_bytes);
+            time.memory *= groups;
+            time.cache *= groups;
+        }
+        time.compute /= card.gemm;
+        if (!best || time.total() < *best) best = time.total();
+    }
+    base::expects(best.has_value(), "a chip that the usual tiles fit into");
+    return *best;
 }
 
 Seconds vector_time(double elements, double operations_each, Bytes bytes, FlopsPerSecond vector_rate,

@@ -24,8 +24,9 @@ model::CollectiveAlgorithm algorithm_of(const Values& values, const char* path) 
                                 : static_cast<model::CollectiveAlgorithm>(found - names.begin());
 }
 
-model::OnChip bind_on_chip(const Values& values) {
+model::OnChip bind_on_chip(const Values& values, Findings& findings) {
     model::OnChip chip;
+    chip.tiles = values.flag("on_chip.tiles");
     chip.cores = values.integer("on_chip.cores");
     chip.vector_cores = values.integer("on_chip.vector_cores");
     chip.clock = PerSecond{values.number("on_chip.clock")};
@@ -37,6 +38,14 @@ model::OnChip bind_on_chip(const Values& values) {
     chip.l0b = Bytes{values.number("on_chip.l0b")};
     chip.l0c = Bytes{values.number("on_chip.l0c")};
     chip.unified_buffer = Bytes{values.number("on_chip.unified_buffer")};
+    const auto too_small = [](Bytes buffer, double least) { return buffer > Bytes{0.0} && buffer < Bytes{least}; };
+    // Two buffers of the smallest tile, 16 x 256 x 64 elements of 16 bit, and its sums in fp32.
+    const bool fits = !too_small(chip.l0a, 2.0 * 16 * 64 * 2) && !too_small(chip.l0b, 2.0 * 64 * 256 * 2) &&
+                      !too_small(chip.l0c, 16.0 * 256 * 4) && !too_small(chip.l1, 2.0 * 64 * (16 + 256) * 2);
+    if (chip.tiles && (chip.cores < 1 || !(chip.clock > PerSecond{0.0}) || !(chip.flops_per_cycle > 0.0) || !fits))
+        findings.push_back(finding_at(values["on_chip.tiles"].place, field_of(values, "on_chip.tiles"),
+                                      "tiles need cores, clock, flops_per_cycle and buffers of 4, 64, 16 and 68 KiB",
+                                      "on_chip.cores, on_chip.clock, on_chip.flops_per_cycle, l0a, l0b, l0c, l1"));
     return chip;
 }
 
@@ -82,7 +91,7 @@ model::Accelerator bind_accelerator(const Values& values, Findings& findings) {
                       false};
     card.scale_up.algorithm = algorithm_of(values, "scale_up.algorithm");
     card.scale_out.algorithm = algorithm_of(values, "scale_out.algorithm");
-    card.on_chip = bind_on_chip(values);
+    card.on_chip = bind_on_chip(values, findings);
     card.power = Watts{values.number("power")};
     const bool has_peak = std::any_of(card.matrix_peak.begin(), card.matrix_peak.end(),
                                       [](FlopsPerSecond peak) { return peak.value() > 0.0; });

@@ -48,6 +48,8 @@ std::vector<Key> accelerator_keys() {
          {},
          algorithm_words()},
         {"scale_out.algorithm", word, "\"ring\"", "of collectives between domains", "", {}, algorithm_words()},
+        {"on_chip.tiles", boolean, "false",
+         "products in tiles on the cores: whole waves, padded edges; false: the fitted curve of a product's size"},
         {"on_chip.cores", integer, "0", "matrix cores of a die; 0: not known", "", {0, 100'000}},
         {"on_chip.vector_cores", integer, "0", "vector cores of a die", "", {0, 100'000}},
         {"on_chip.clock", quantity, "none", "clock of the matrix cores", "1.8 GHz", {0, 1e12, true}},

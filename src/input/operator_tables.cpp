@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "windtunnel/base/hash.hpp"
+#include "windtunnel/input/read.hpp"
 #include "windtunnel/input/toml_document.hpp"
 
 namespace windtunnel::input {
@@ -315,11 +316,11 @@ public:
         for (const auto* columns : {&file_.shape.axes, &file_.shape.covariates})
             for (const std::string& column : *columns) {
                 const std::string* value = field(fields, column, line);
-                const auto number = value != nullptr ? number_of(*value) : std::nullopt;
-                if (value != nullptr && (!number || *number < 0.0))
+                const double number = value != nullptr ? number_of(*value).value_or(-1.0) : -1.0;
+                if (value != nullptr && number < 0.0)
                     add(line, column, "\"" + value->substr(0, 40) + "\" is not a number from 0 on");
-                fine = fine && number && *number >= 0.0;
-                row.at.push_back(number.value_or(0.0));
+                fine = fine && number >= 0.0;
+                row.at.push_back(number);
             }
         for (const std::string& quantity : file_.shape.quantities) {
             const std::string* value = field(fields, quantity, line);
@@ -372,6 +373,29 @@ std::optional<std::string> text_of(const fs::path& path, const char* role, model
     return text.str();
 }
 
+/// The cards that the tables name, from the folder of accelerators beside; unknown ids have no roofline.
+void read_cards(const std::vector<OperatorFile>& shapes, const fs::path& folder, model::OperatorTables& tables,
+                Findings& findings) {
+    std::set<std::string> wanted;
+    for (const OperatorFile& file : shapes)
+        for (const auto& [word, id] : file.shape.accelerators) wanted.insert(id);
+    std::error_code error;
+    std::vector<fs::path> paths;
+    for (const auto& entry : fs::directory_iterator{folder, error})
+        if (entry.path().extension() == ".toml") paths.push_back(entry.path());
+    std::sort(paths.begin(), paths.end());
+    for (const fs::path& path : paths) {
+        try {
+            model::Accelerator card = read_accelerator(path.lexically_normal().string());
+            if (!wanted.contains(card.id)) continue;
+            (void)text_of(path.lexically_normal(), "accelerator", tables, findings);
+            tables.accelerators[card.id] = std::move(card);
+        } catch (const base::InputError& problem) {
+            findings.insert(findings.end(), problem.findings().begin(), problem.findings().end());
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<OperatorFile> parse_operator_shapes(const std::string& text, const std::string& path, Findings& findings) {
@@ -379,8 +403,9 @@ std::vector<OperatorFile> parse_operator_shapes(const std::string& text, const s
     const auto root = parse_toml(text, path, findings);
     if (!root) return files;
     for (const Member& member : root->members)
-        if (member.key != "table")
-            findings.push_back(finding_at(member.place, member.key, "is not a key of this file", "[[table]]"));
+        if (member.key != "table" && member.key != "limit")
+            findings.push_back(
+                finding_at(member.place, member.key, "is not a key of this file", "[[table]], [[limit]]"));
     const Node* list = root->find("table");
     if (list == nullptr || list->kind != Node::Kind::array) {
         findings.push_back({path, 0, 0, "table", "is missing", "at least one [[table]]"});
@@ -395,6 +420,26 @@ std::vector<OperatorFile> parse_operator_shapes(const std::string& text, const s
         if (findings.size() == before) files.push_back(std::move(file));
     }
     return files;
+}
+
+std::vector<model::OperatorLimit> parse_operator_limits(const std::string& text, const std::string& path,
+                                                        Findings& findings) {
+    std::vector<model::OperatorLimit> limits;
+    Findings of_the_text;  // parse_operator_shapes has told them
+    const auto root = parse_toml(text, path, of_the_text);
+    const Node* list = root ? root->find("limit") : nullptr;
+    if (list == nullptr || list->kind != Node::Kind::array) return limits;
+    for (const Node& table : list->items) {
+        ShapeReader reader{table, findings};
+        model::OperatorLimit limit;
+        limit.family = reader.text("family", true);
+        reader.number("median", limit.median, 10.0);
+        reader.number("percentile_90", limit.percentile_90, 10.0);
+        (void)reader.text("reason");
+        reader.finish();
+        limits.push_back(std::move(limit));
+    }
+    return limits;
 }
 
 model::OperatorTable parse_operator_table(const OperatorFile& file, const std::string& csv, const std::string& path,
@@ -428,8 +473,11 @@ model::OperatorTables read_operator_tables(const std::string& shapes_file, const
     model::OperatorTables tables;
     Findings findings;
     std::vector<OperatorFile> shapes;
-    if (const auto text = text_of(shapes_file, "operator shapes", tables, findings))
+    if (const auto text = text_of(shapes_file, "operator shapes", tables, findings)) {
         shapes = parse_operator_shapes(*text, shapes_file, findings);
+        tables.limits = parse_operator_limits(*text, shapes_file, findings);
+    }
+    read_cards(shapes, fs::path{shapes_file}.parent_path() / "../../accelerators", tables, findings);
     std::set<std::string> used;
     for (const OperatorFile& file : shapes) {
         fs::path path = fs::path{shapes_file}.parent_path() / file.file;

@@ -125,7 +125,8 @@ std::string cluster_text(const model::Cluster& cluster) {
         if (tier->shared_port) lines.add(fmt::format("{}.shared_port", name), true);
     }
     const model::OnChip& chip = card.on_chip;
-    const std::pair<const char*, double> sizes[] = {{"cores", chip.cores},
+    const std::pair<const char*, double> sizes[] = {{"tiles", chip.tiles ? 1.0 : 0.0},
+                                                    {"cores", chip.cores},
                                                     {"vector_cores", chip.vector_cores},
                                                     {"clock", chip.clock.value()},
                                                     {"flops_per_cycle", chip.flops_per_cycle},

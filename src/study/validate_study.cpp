@@ -116,8 +116,11 @@ ValidateAnswer ValidateStudy::answer(const State& state) const {
 }
 
 std::vector<store::Table> ValidateStudy::tables(const State& state) const {
+    return validation_tables(answer(state));
+}
+
+std::vector<store::Table> validation_tables(const ValidateAnswer& found) {
     Rows rows{validate_rows_schema()}, families{validate_families_schema()}, figures{validate_figures_schema()};
-    const ValidateAnswer found = answer(state);
     for (const validate::RowResult& row : found.rows)
         rows.text(row.id)
             .text(row.family)

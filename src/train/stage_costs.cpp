@@ -1,5 +1,7 @@
 #include "windtunnel/train/stage_costs.hpp"
 
+#include "windtunnel/train/shared_port.hpp"
+
 namespace windtunnel::train {
 namespace {
 
@@ -93,6 +95,8 @@ void stage_costs(const Job& job, const model::Layout& layout, const UnitCosts& c
             stages.windows[rank].backward += sum.time.backward;
         }
     }
+    if (job.cluster.accelerator.scale_out.shared_port)
+        leave_port_to_others(job, layout, costs, pipeline, stages.windows);
     stages.exchange.resize(ranks);
     stages.optimizer.resize(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank) {

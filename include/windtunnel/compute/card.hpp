@@ -21,6 +21,7 @@ struct Card {
     double element_bytes = 2.0;       ///< of the inputs of matrix products
     double cast = 1.0;                ///< multiplier of the bytes of casts to 8 bit or less
     Seconds launch;                   ///< per kernel
+    model::OnChip chip{};             ///< with `tiles`: products go by tiles.hpp
 };
 
 /// 8 bit products finish in half the time, so their start-up weighs twice: half_size grows with peak over 16 bit peak.

@@ -53,6 +53,14 @@ struct TiledTime {
 [[nodiscard]] Seconds simulated_gemm_time(const Gemm& gemm, const TileShape& tile, const model::OnChip& chip,
                                           BytesPerSecond memory_bandwidth, double element_bytes, Seconds overhead);
 
+/// A product of a card whose chip is described, in the best of the usual tiles that fit with two buffers.
+///
+/// Model:   compute at the plateau `gemm` of the card, memory at its share `memory`; groups follow each other, each
+/// padded
+///          to its own tiles. Inputs: groups >= 1, card.chip with cores and clock. Returns: time without launch, >= 0.
+/// Limits:  as above. Source: as above.
+[[nodiscard]] Seconds tiled_product_time(double groups, const Gemm& each, const Card& card);
+
 /// Element-wise work: the larger of operations over the vector rate and bytes over the memory bandwidth.
 ///
 /// Model:   roofline. Inputs: counts >= 0; a rate of 0 is not a bound. Returns: time, >= 0. Source: Williams et al.,

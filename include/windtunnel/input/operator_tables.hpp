@@ -20,6 +20,10 @@ struct OperatorFile {
 [[nodiscard]] std::vector<OperatorFile> parse_operator_shapes(const std::string& text, const std::string& path,
                                                               std::vector<base::Finding>& findings);
 
+/// The [[limit]] of that file: family, median, percentile_90, reason.
+[[nodiscard]] std::vector<model::OperatorLimit> parse_operator_limits(const std::string& text, const std::string& path,
+                                                                      std::vector<base::Finding>& findings);
+
 /// The rows of a CSV file (RFC 4180) as a shape reads them. Numbers must be finite; times must be >= 0, an empty field
 /// or 0 is "not measured"; an empty number of an axis drops the row's use of that table with a finding.
 [[nodiscard]] model::OperatorTable parse_operator_table(const OperatorFile& file, const std::string& csv,

@@ -6,7 +6,8 @@ namespace windtunnel::model {
 
 /// 0: not known, no bound.
 struct OnChip {
-    int cores = 0;  ///< matrix (cube) cores
+    bool tiles = false;  ///< products are timed in tiles on the cores
+    int cores = 0;       ///< matrix (cube) cores
     int vector_cores = 0;
     base::PerSecond clock;
     double flops_per_cycle = 0.0;   ///< of a core, 16 bit

@@ -54,9 +54,17 @@ struct OperatorTable {
     std::vector<OperatorRow> rows;
 };
 
+/// Largest allowed error of the points left out of a file's tables.
+struct OperatorLimit {
+    std::string family;
+    double median = 0.0, percentile_90 = 0.0;
+};
+
 struct OperatorTables {
     std::vector<OperatorTable> tables;
-    std::vector<InputFile> files;  ///< what was read: part of what a run is
+    std::vector<OperatorLimit> limits;
+    std::map<std::string, Accelerator> accelerators;  ///< by id: the cards that the tables name
+    std::vector<InputFile> files;                     ///< what was read: part of what a run is
     [[nodiscard]] const OperatorTable* find(const std::string& name) const noexcept {
         for (const OperatorTable& table : tables)
             if (table.shape.name == name) return &table;

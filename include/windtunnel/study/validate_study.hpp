@@ -24,6 +24,9 @@ struct ValidateAnswer {
     }
 };
 
+/// The answer as the tables of a result file.
+[[nodiscard]] std::vector<store::Table> validation_tables(const ValidateAnswer& found);
+
 class ValidateStudy {
 public:
     explicit ValidateStudy(model::Measurements measurements);

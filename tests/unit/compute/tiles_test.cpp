@@ -119,6 +119,25 @@ TEST(TiledGemm, AgreesWithTheStreamOfTiles) {
     }
 }
 
+// A card with a described chip: 4096^3 at a plateau of 0.8 in the best tiles: 64 x 256 leaves 1024 tiles = 43 waves of
+// half the work: 0.388 ms x 43 x 24 / 1024 / 0.8 = 0.489 ms, and what fills the pipeline.
+TEST(TiledProduct, IsWhatACardWithADescribedChipTakes) {
+    Card card;
+    card.matrix_peak = card.wide_peak = FlopsPerSecond{353.9e12};
+    card.memory_bandwidth = hbm;
+    card.gemm = 0.8;
+    const Gemm product{4096, 4096, 4096};
+    const Seconds curve = gemm_time(product, card);
+    card.chip = die();
+    EXPECT_EQ(gemm_time(product, card), curve);  // described, but not asked for
+    card.chip.tiles = true;
+    EXPECT_NEAR(gemm_time(product, card).value(), 0.3883e-3 * 43 * 24 / 1024 / 0.8, 0.01e-3);
+    // 25 experts on 24 cores, bound by compute: the best tiles, 16 x 256, are 200 in 9 waves where 192 are 8: 1.125.
+    card.memory_bandwidth = BytesPerSecond{1e15};
+    const Seconds one_wave = grouped_gemm_time(24, {128, 256, 4096}, card);
+    EXPECT_GT(grouped_gemm_time(25, {128, 256, 4096}, card).value(), 1.1 * one_wave.value());
+}
+
 // 1e9 elements x 4 operations at 22 TFLOP/s: 0.18 ms; 4 GB at 1.759 TB/s: 2.27 ms.
 TEST(VectorTime, IsTheLargerOfWorkAndTraffic) {
     EXPECT_NEAR(vector_time(1e9, 4, Bytes{4e9}, FlopsPerSecond{22e12}, hbm).value(), 4e9 / hbm.value(), 1e-12);

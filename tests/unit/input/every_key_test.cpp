@@ -77,6 +77,8 @@ Settings context(const std::string& kind, const std::string& key) {
         return {{"attention.kind", "\"gqa\""}, {"attention.num_kv_heads", "8"}};
     if (kind == "model" && (key.starts_with("experts.") || key.ends_with("dense_layers") || key == "moe_layer_step"))
         return experts;
+    if (kind == "accelerator" && key == "on_chip.tiles")
+        return {{"on_chip.cores", "20"}, {"on_chip.clock", "\"1 GHz\""}, {"on_chip.flops_per_cycle", "8192"}};
     if (kind == "cluster" && key == "scale_out.oversubscription") return {{"scale_out.leaf_cards", "64"}};
     if (kind == "model" && key.find("sliding") != std::string::npos)
         return {{"attention.sliding_window", "64"}, {"attention.num_sliding_layers", "4"}};
