@@ -1,66 +1,107 @@
 #include "windtunnel/avail/chain_answer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
 
-#include "windtunnel/avail/state_space.hpp"
-#include "windtunnel/avail/stationary.hpp"
-#include "windtunnel/avail/uniformisation.hpp"
+#include "windtunnel/avail/checkpoint_cycle.hpp"
+#include "windtunnel/avail/derivatives.hpp"
+#include "windtunnel/avail/exact_engines.hpp"
+#include "windtunnel/avail/importance.hpp"
+#include "windtunnel/avail/ranges.hpp"
 
 namespace windtunnel::avail {
 namespace {
 
+using model::Chain;
 using model::ChainMeasure;
 using model::MeasureKind;
+using enum model::MeasureKind;
 
-double weighted(const std::vector<double>& weight, const std::vector<double>& reward) {
-    double sum = 0.0;
-    for (std::size_t state = 0; state < weight.size(); ++state) sum += weight[state] * reward[state];
-    return sum;
+bool is_of_chain(MeasureKind kind) {
+    return kind <= frequency || kind == time_of_event;
+}
+bool is_of_ranges(MeasureKind kind) {
+    return kind >= range_mean && kind <= morris_spread;
 }
 
-/// Solves what several measures share, once.
-class Solver {
-public:
-    Solver(const model::Chain& chain, const StateSpace& space, ChainAnswer& answer)
-        : chain_{chain}, space_{space}, answer_{answer}, classes_{closed_classes(space.chain)} {
-        answer.num_closed_classes = classes_.num_closed;
-        start_.assign(space.chain.num_states(), 0.0);
-        start_[space.chain.initial] = 1.0;
+/// Measures that measure m rests on, itself included.
+std::vector<std::uint8_t> needed_by(const Chain& chain, std::size_t m) {
+    std::vector<std::uint8_t> needed(chain.measures.size(), 0);
+    needed[m] = 1;
+    for (std::size_t k = m + 1; k-- > 0;) {
+        if (needed[k] == 0) continue;
+        if (chain.measures[k].kind == formula) std::fill_n(needed.begin(), k, std::uint8_t{1});
+        if (!is_of_chain(chain.measures[k].kind) && k > 0) needed[chain.measures[k].of] = 1;
     }
+    return needed;
+}
 
-    void run() {
-        answer_.measures.resize(chain_.measures.size());
-        for (std::size_t m = 0; m < chain_.measures.size(); ++m) {
-            answer_.measures[m].name = chain_.measures[m].name;
-            switch (chain_.measures[m].kind) {
-                case MeasureKind::steady_state:
-                case MeasureKind::frequency:
-                case MeasureKind::variance:
-                    in_the_long_run(m);
-                    break;
-                case MeasureKind::transient:
-                case MeasureKind::accumulated:
-                case MeasureKind::time_averaged:
-                    at_a_time(m);
-                    break;
-                case MeasureKind::mean_time:
-                case MeasureKind::reward_until:
-                    until_the_target(m);
-                    break;
-                case MeasureKind::formula:
-                    of_the_others(m);
-                    break;
-                case MeasureKind::probability:
-                    if (chain_.measures[m].time)
-                        reached_by_a_time(m);
-                    else
-                        until_the_target(m);
-                    break;
-            }
+ChainAnswer answer_measures(const Chain& chain, const std::vector<std::uint8_t>& wanted);
+
+/// One measure with other values of the constants.
+std::optional<double> value_with(const Chain& chain, std::size_t m, std::span<const double> constants) {
+    const std::optional<Chain> other = chain.with_constants(constants);
+    if (!other) return std::nullopt;
+    const ChainAnswer answer = answer_measures(*other, needed_by(*other, m));
+    if (!answer.findings.empty() || !answer.unknown.empty()) return std::nullopt;
+    return answer.measures[m].value;
+}
+
+std::vector<double> values_of(const Chain& chain) {
+    std::vector<double> values;
+    for (const model::ChainConstant& one : chain.constants) values.push_back(one.value);
+    return values;
+}
+
+std::size_t place_of(const Chain& chain, const std::string& constant) {
+    std::size_t i = 0;
+    while (i < chain.constants.size() && chain.constants[i].name != constant) ++i;
+    return i;
+}
+
+/// The measures that rest on others, in their order.
+class Rest {
+public:
+    Rest(const Chain& chain, ChainAnswer& answer) : chain_{chain}, answer_{answer} {}
+
+    void run(std::size_t m) {
+        const ChainMeasure& measure = chain_.measures[m];
+        MeasureAnswer& result = answer_.measures[m];
+        switch (measure.kind) {
+            case formula:
+                return of_the_others(m);
+            case derivative:
+            case elasticity:
+                return by_a_constant(m);
+            case level:
+                return take(m, level_availability(chain_, measure.by, measure.time), "binomial tails");
+            case downtime_share:
+                return take(m, avail::downtime_share(rates_for_shares(chain_), chain_.measures[measure.of], measure.by),
+                            "first passage");
+            case birnbaum:
+            case criticality:
+            case improvement:
+            case fussell_vesely:
+            case risk_achievement:
+            case risk_reduction:
+                return take(m, importance(chain_, chain_.measures[measure.of], measure.kind, measure.by),
+                            "all numbers");
+            case interval:
+            case wall_mean:
+            case wall_deviation:
+            case efficiency:
+            case clean_interval:
+                return of_the_job(m);
+            default:
+                if (is_of_ranges(measure.kind)) return over_ranges(m);
+                result.method = "none";
         }
     }
 
@@ -71,156 +112,11 @@ private:
             {place.file, place.line, place.column, place.field, std::move(message), std::move(expected)});
     }
 
-    /// Shares of the long run, or nothing after a finding.
-    const Stationary* shares(std::size_t m) {
-        if (!long_run_) {
-            for (std::uint32_t one = 0; one < classes_.num_closed; ++one) {
-                if (classes_.sizes[one] != 1 || space_.chain.num_states() == 1) continue;
-                const auto at = std::find(classes_.of.begin(), classes_.of.end(), one) - classes_.of.begin();
-                std::vector<double> values(chain_.variables.size());
-                space_.states.read(static_cast<std::size_t>(at), values);
-                fault(
-                    m,
-                    "the state " + state_text(chain_, values) + " cannot be left: there is no long run but this state",
-                    "a transition out of it, or a measure of kind mean_time, reward_until or probability");
-                return nullptr;
-            }
-            long_run_ = long_run(space_.chain, classes_);
-            answer_.residual = long_run_->residual;
-        }
-        if (!long_run_->converged) {
-            fault(m,
-                  fmt::format("the long run has not converged after {} sweeps: estimated error {:.1e}",
-                              long_run_->sweeps, long_run_->error),
-                  "rates that are fewer orders of magnitude apart, or fewer states");
-            return nullptr;
-        }
-        return &*long_run_;
-    }
-
-    void in_the_long_run(std::size_t m) {
-        const ChainMeasure& measure = chain_.measures[m];
-        const Stationary* steady = shares(m);
-        if (steady == nullptr) return;
-        MeasureAnswer& result = answer_.measures[m];
-        result.error = steady->error;
-        result.method = steady->sweeps > 0 ? fmt::format("{} sweeps", steady->sweeps) : "elimination";
-        if (measure.kind == MeasureKind::steady_state) {
-            result.value = weighted(steady->share, space_.rewards[*measure.reward]);
-        } else if (measure.kind == MeasureKind::frequency) {
-            result.value = entries_per_time(steady->share, space_.target[m]);
-        } else {
-            const auto found =
-                variance_of_time_average({space_.chain}, steady->share, space_.rewards[*measure.reward], *measure.time);
-            if (!found.complete) return too_long(m);
-            result.value = found.variance;
-            result.method = "covariance";
-        }
-    }
-
-    [[nodiscard]] double entries_per_time(const std::vector<double>& share,
-                                          const std::vector<std::uint8_t>& target) const {
-        double sum = 0.0;
-        for (std::size_t state = 0; state < share.size(); ++state) {
-            if (target[state] != 0) continue;
-            for (std::uint64_t at = space_.chain.first[state]; at < space_.chain.first[state + 1]; ++at)
-                if (target[space_.chain.target[at]] != 0) sum += share[state] * space_.chain.rate[at];
-        }
-        return sum;
-    }
-
-    /// All measures of this time in one pass, at the first of them.
-    void at_a_time(std::size_t m) {
-        if (!answer_.measures[m].method.empty()) return;
-        const double time = *chain_.measures[m].time;
-        std::vector<std::size_t> same;
-        std::vector<const std::vector<double>*> rewards;
-        for (std::size_t other = m; other < chain_.measures.size(); ++other) {
-            const ChainMeasure& measure = chain_.measures[other];
-            const bool timed = measure.kind == MeasureKind::transient || measure.kind == MeasureKind::accumulated ||
-                               measure.kind == MeasureKind::time_averaged;
-            if (!timed || *measure.time != time) continue;
-            same.push_back(other);
-            rewards.push_back(&space_.rewards[*measure.reward]);
-        }
-        Uniformisation system{space_.chain};
-        const std::optional<Stationary> steady = long_run_for_times(time);
-        if (steady) {
-            system.long_run = &steady->share;
-            system.close = std::max(system.close, 10.0 * steady->residual);
-        }
-        const TransientAnswer found = transient(system, start_, rewards, time);
-        for (std::size_t i = 0; i < same.size(); ++i) {
-            if (!found.complete) {
-                too_long(same[i]);
-                continue;
-            }
-            MeasureAnswer& result = answer_.measures[same[i]];
-            const MeasureKind kind = chain_.measures[same[i]].kind;
-            result.value = kind == MeasureKind::transient ? found.at_time[i] : found.accumulated[i];
-            if (kind == MeasureKind::time_averaged) result.value /= time;
-            result.error = found.error + 1e-13;
-            result.method = fmt::format("{} steps", found.steps);
-        }
-    }
-
-    /// The long run as a shortcut for long times; only where it is cheap and unique.
-    [[nodiscard]] std::optional<Stationary> long_run_for_times(double time) {
-        constexpr double long_time = 1000.0;  // mean number of transitions out of the fastest state
-        double fastest = 0.0;
-        for (std::size_t state = 0; state < space_.chain.num_states(); ++state)
-            fastest = std::max(fastest, space_.chain.exit_rate(state));
-        const bool unique = classes_.num_closed == 1 && classes_.sizes[0] == space_.chain.num_states();
-        if (fastest * time < long_time || !unique) return std::nullopt;
-        if (!long_run_) {
-            long_run_ = long_run(space_.chain, classes_);
-            answer_.residual = long_run_->residual;
-        }
-        return long_run_->converged ? long_run_ : std::nullopt;
-    }
-
-    [[nodiscard]] std::vector<std::uint32_t> marks(std::size_t m) const {
-        std::vector<std::uint32_t> result(space_.chain.num_states(), 0);
-        for (std::size_t state = 0; state < result.size(); ++state) {
-            if (!space_.avoid[m].empty() && space_.avoid[m][state] != 0) result[state] = 2;
-            if (space_.target[m][state] != 0) result[state] = 1;
-        }
-        return result;
-    }
-
-    void until_the_target(std::size_t m) {
-        const ChainMeasure& measure = chain_.measures[m];
-        const FirstPassage passage = first_passage(space_.chain, marks(m));
-        if (!passage.converged)
-            return fault(m, "the first passage has not converged", "fewer states or rates closer to each other");
-        MeasureAnswer& result = answer_.measures[m];
-        result.error = passage.error;
-        result.method = "first passage";
-        if (measure.kind == MeasureKind::mean_time) {
-            result.value = passage.mean_time;
-        } else if (measure.kind == MeasureKind::probability) {
-            result.value = passage.probability.size() > 1 ? passage.probability[1] : 0.0;
-        } else {
-            result.value = std::isinf(passage.mean_time) ? passage.mean_time
-                                                         : weighted(passage.time_in, space_.rewards[*measure.reward]);
-        }
-    }
-
-    void reached_by_a_time(std::size_t m) {
-        Uniformisation system{space_.chain};
-        std::vector<double> reached(space_.chain.num_states(), 0.0);
-        system.absorbing.assign(reached.size(), 0);
-        const std::vector<std::uint32_t> ends = marks(m);
-        for (std::size_t state = 0; state < reached.size(); ++state) {
-            system.absorbing[state] = ends[state] != 0 ? 1 : 0;
-            reached[state] = ends[state] == 1 ? 1.0 : 0.0;
-        }
-        const std::vector<const std::vector<double>*> rewards{&reached};
-        const TransientAnswer found = transient(system, start_, rewards, *chain_.measures[m].time);
-        if (!found.complete) return too_long(m);
-        answer_.measures[m].value = found.at_time[0];
-        answer_.measures[m].error = found.error + 1e-13;
-        answer_.measures[m].method = fmt::format("{} steps", found.steps);
+    void take(std::size_t m, const IndependentAnswer& found, const char* method) {
+        if (!found.reason.empty()) return fault(m, "cannot be solved exactly: " + found.reason, "");
+        answer_.measures[m].value = found.value;
+        answer_.measures[m].error = found.error;
+        answer_.measures[m].method = method;
     }
 
     void of_the_others(std::size_t m) {
@@ -234,28 +130,196 @@ private:
         result.method = "formula";
     }
 
-    void too_long(std::size_t m) {
-        fault(m, fmt::format("time {} x the fastest rate is too many steps", *chain_.measures[m].time),
-              "a shorter time, or a measure of the long run");
+    void by_a_constant(std::size_t m) {
+        const ChainMeasure& measure = chain_.measures[m];
+        const std::size_t constant = place_of(chain_, measure.by);
+        const double x = chain_.constants[constant].value;
+        std::optional<double> slope;
+        std::string method = "adjoint equations";
+        const ChainMeasure& of = chain_.measures[measure.of];
+        if (of.kind == steady_state && of.step_mode == model::StepMode::none && !chain_.has_clocks()) {
+            auto found = adjoint_.find(measure.of);
+            if (found == adjoint_.end())
+                found = adjoint_.emplace(measure.of, std::make_unique<LongRunDerivatives>(chain_, measure.of)).first;
+            if (found->second->ready()) slope = found->second->by(constant);
+        }
+        if (!slope) {
+            method = "differences";
+            const double h = difference_step(x);
+            std::vector<double> at;
+            for (const double step : {-2.0, -1.0, 1.0, 2.0}) {
+                std::vector<double> values = values_of(chain_);
+                values[constant] = x + step * h;
+                const auto value = value_with(chain_, measure.of, values);
+                if (!value) return fault(m, fmt::format("{} has no value near {} = {}", of.name, measure.by, x), "");
+                at.push_back(*value);
+            }
+            slope = five_point(at[0], at[1], at[2], at[3], h);
+        }
+        MeasureAnswer& result = answer_.measures[m];
+        result.value = *slope;
+        if (measure.kind == elasticity) result.value *= x / answer_.measures[measure.of].value;
+        result.error = method == "differences" ? 1e-8 : 1e-10;
+        result.method = method;
     }
 
-    const model::Chain& chain_;
-    const StateSpace& space_;
+    RangedFunction ranged(std::size_t of) {
+        if (chain_.function && chain_.measures[of].generated)
+            return [this](std::span<const double> point) -> std::optional<double> { return chain_.function(point); };
+        std::vector<std::size_t> places;
+        for (const model::ConstantRange& range : chain_.ranges) places.push_back(place_of(chain_, range.constant));
+        return [this, of, places](std::span<const double> point) {
+            std::vector<double> values = values_of(chain_);
+            for (std::size_t i = 0; i < places.size(); ++i) values[places[i]] = point[i];
+            return value_with(chain_, of, values);
+        };
+    }
+
+    void over_ranges(std::size_t m) {
+        const ChainMeasure& measure = chain_.measures[m];
+        Box box;
+        std::size_t input = 0;
+        for (std::size_t i = 0; i < chain_.ranges.size(); ++i) {
+            box.least.push_back(chain_.ranges[i].least);
+            box.most.push_back(chain_.ranges[i].most);
+            if (chain_.ranges[i].constant == measure.by) input = i;
+        }
+        MeasureAnswer& result = answer_.measures[m];
+        if (measure.kind == morris_mean || measure.kind == morris_spread) {
+            auto found = effects_.find(measure.of);
+            if (found == effects_.end())
+                found = effects_.emplace(measure.of, elementary_effects(ranged(measure.of), box, chain_.samples)).first;
+            if (!found->second.problem.empty()) return fault(m, found->second.problem, "other ranges");
+            result.value =
+                measure.kind == morris_mean ? found->second.mean_absolute[input] : found->second.spread[input];
+            result.method = fmt::format("{} trajectories", chain_.samples);
+            result.error = 1.0 / std::sqrt(static_cast<double>(chain_.samples));
+            return;
+        }
+        auto found = shares_.find(measure.of);
+        if (found == shares_.end()) {
+            // A chain takes a solution for each point: no more points than sampling would take.
+            const double most =
+                chain_.function ? 1e5 : static_cast<double>(chain_.samples) * static_cast<double>(box.size() + 2);
+            found = shares_.emplace(measure.of, variance_shares(ranged(measure.of), box, chain_.samples, most)).first;
+        }
+        const VarianceShares& shares = found->second;
+        if (!shares.problem.empty()) return fault(m, shares.problem, "other ranges");
+        switch (measure.kind) {
+            case range_mean:
+                result.value = shares.mean;
+                break;
+            case range_variance:
+                result.value = shares.variance;
+                break;
+            case first_order:
+                result.value = shares.first_order[input];
+                break;
+            default:
+                result.value = shares.total_effect[input];
+        }
+        result.error = shares.error;
+        result.method = shares.method;
+    }
+
+    void of_the_job(std::size_t m) {
+        const ChainMeasure& measure = chain_.measures[m];
+        const model::CheckpointCycle& job = *chain_.checkpoint;
+        const double tau = interval_of(job, measure.rule);
+        MeasureAnswer& result = answer_.measures[m];
+        result.method = job.failures_in_recovery ? "failures in recovery too" : "no failures in recovery";
+        result.error = 1e-14;
+        if (measure.kind == interval) {
+            result.value = tau;
+        } else if (!(tau > 0.0) || !std::isfinite(tau)) {
+            fault(m, fmt::format("the interval is {}", tau),
+                  "failures that go back to the checkpoint, and a time to write it");
+        } else if (measure.kind == clean_interval) {
+            result.value = cycle_moments(job, tau).clean;
+        } else {
+            const WallTime wall = wall_time(job, tau);
+            result.value = measure.kind == wall_mean        ? wall.mean
+                           : measure.kind == wall_deviation ? wall.deviation
+                                                            : wall.efficiency;
+        }
+    }
+
+    const Chain& chain_;
     ChainAnswer& answer_;
-    Classes classes_;
-    std::vector<double> start_;
-    std::optional<Stationary> long_run_;
+    std::map<std::size_t, std::unique_ptr<LongRunDerivatives>> adjoint_;
+    std::map<std::size_t, VarianceShares> shares_;
+    std::map<std::size_t, ElementaryEffects> effects_;
 };
+
+ChainAnswer answer_measures(const Chain& chain, const std::vector<std::uint8_t>& wanted) {
+    ChainAnswer answer;
+    answer.measures.resize(chain.measures.size());
+    for (std::size_t m = 0; m < chain.measures.size(); ++m) answer.measures[m].name = chain.measures[m].name;
+    for (const model::ChainConstant& constant : chain.constants)
+        if (constant.unknown) answer.unknown.push_back(constant.name);
+    if (!answer.unknown.empty()) {
+        for (MeasureAnswer& measure : answer.measures) {
+            measure.value = std::numeric_limits<double>::quiet_NaN();
+            measure.method = fmt::format("UNKNOWN: {}", fmt::join(answer.unknown, ", "));
+        }
+        return answer;
+    }
+    std::vector<std::uint8_t> of_chain = wanted;
+    for (std::size_t m = 0; m < wanted.size(); ++m)
+        if (!is_of_chain(chain.measures[m].kind)) of_chain[m] = 0;
+    if (!chain.variables.empty()) solve_chain(chain, of_chain, answer);
+    Rest rest{chain, answer};
+    for (std::size_t m = 0; m < wanted.size() && answer.findings.empty(); ++m)
+        if (wanted[m] != 0 && !is_of_chain(chain.measures[m].kind)) rest.run(m);
+    return answer;
+}
+
+/// The value of the unknown constant at which the measure meets its target, by bisection on a logarithmic scale where
+/// both ends are positive.
+BreakEvenRow break_even(const Chain& chain, std::size_t index, std::optional<double> over) {
+    const model::BreakEven& asked = chain.break_evens[index];
+    BreakEvenRow row{index, over, {}, {}};
+    const std::size_t unknown = place_of(chain, asked.unknown);
+    const auto gap = [&](double x) -> std::optional<double> {
+        std::vector<double> values = values_of(chain);
+        values[unknown] = x;
+        if (over) values[place_of(chain, asked.over)] = *over;
+        const auto value = value_with(chain, asked.measure, values);
+        return value ? std::optional{*value - asked.target} : std::nullopt;
+    };
+    double a = asked.least, b = asked.most;
+    const bool logarithmic = a > 0.0;
+    const auto at_a = gap(a), at_b = gap(b);
+    if (!at_a || !at_b) {
+        row.note = "the measure has no value at an end of the range, or another constant is unknown";
+        return row;
+    }
+    if ((*at_a > 0.0) == (*at_b > 0.0)) {
+        row.note = *at_a > 0.0 ? "above the target over the whole range" : "not above the target over the whole range";
+        return row;
+    }
+    const bool rising = *at_b > 0.0;
+    for (int step = 0; step < 200 && std::abs(b - a) > 1e-13 * std::abs(b); ++step) {
+        const double middle = logarithmic ? std::sqrt(a * b) : 0.5 * (a + b);
+        const auto here = gap(middle);
+        if (!here) {
+            row.note = "the measure has no value inside the range";
+            return row;
+        }
+        ((*here > 0.0) == rising ? b : a) = middle;
+    }
+    row.value = 0.5 * (a + b);
+    return row;
+}
 
 }  // namespace
 
-ChainAnswer answer_chain(const model::Chain& chain) {
-    ChainAnswer answer;
-    StateSpace space = explore(chain);
-    answer.num_states = space.states.size();
-    answer.num_transitions = space.chain.num_transitions();
-    answer.findings = std::move(space.findings);
-    if (answer.findings.empty()) Solver{chain, space, answer}.run();
+ChainAnswer answer_chain(const Chain& chain) {
+    ChainAnswer answer = answer_measures(chain, std::vector<std::uint8_t>(chain.measures.size(), 1));
+    for (std::size_t i = 0; i < chain.break_evens.size() && answer.findings.empty(); ++i) {
+        if (chain.break_evens[i].over.empty()) answer.break_evens.push_back(break_even(chain, i, {}));
+        for (const double over : chain.break_evens[i].values) answer.break_evens.push_back(break_even(chain, i, over));
+    }
     return answer;
 }
 

@@ -16,9 +16,13 @@ namespace {
 
 /// Why the segment formula does not hold; empty: it does.
 std::string first_obstacle(const JobOnCluster& job) {
+    if (job.checkpoint_background.value() > 0.0) return "checkpoints are complete only some time after the job goes on";
     if (!job.ladder.empty()) return "a recovery ladder is no single restart";
     for (const FailureClass& component : job.classes) {
         if (component.effect == model::Effect::none) continue;
+        if (component.effect == model::Effect::corrupts) return fmt::format("\"{}\" is noticed late", component.name);
+        if (model::mean(component.detection).value() > 0.0)
+            return fmt::format("failures of \"{}\" are not noticed at once", component.name);
         if (component.effect == model::Effect::slows) return fmt::format("\"{}\" slows the job", component.name);
         if (component.up.kind != model::LawKind::exponential)
             return fmt::format("the life of \"{}\" is not exponential", component.name);

@@ -32,6 +32,7 @@ FailureClock::FailureClock(const JobOnCluster& job, std::uint64_t seed, std::uin
             ageing_.push_back({i,
                                component.up,
                                base::Draws{base::RandomStream{seed, purpose, trial}},
+                               job.fleet == FleetAge::stationary,
                                component.count,
                                0.0,
                                0.0,
@@ -53,7 +54,9 @@ void FailureClock::schedule_fresh(Ageing& ageing) noexcept {
         return;
     }
     ageing.hazard += base::exponential(ageing.draws, 1.0 / static_cast<double>(ageing.fresh));
-    ageing.next_fresh = std::max(ageing.next_fresh, time_at_hazard(ageing.law, ageing.hazard).value());
+    ageing.next_fresh = std::max(ageing.next_fresh, (ageing.aged ? residual_time_at_hazard(ageing.law, ageing.hazard)
+                                                                 : time_at_hazard(ageing.law, ageing.hazard))
+                                                        .value());
 }
 
 void FailureClock::find_next() noexcept {

@@ -17,6 +17,7 @@ namespace {
 
 using Lost = model::RecoveryRung::Lost;
 
+constexpr std::uint32_t detection_times = 0xA000'0003;  // random stream beside those of purposes.hpp
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t most_events = 1'000'000;
 constexpr double longest_in_failure_free_times = 100.0;
@@ -27,6 +28,13 @@ struct Return {
     std::size_t component;
     bool node;
     friend bool operator>(const Return& a, const Return& b) noexcept { return a.at > b.at; }
+};
+
+/// Corruption that has not been noticed.
+struct Corruption {
+    double noticed;
+    std::size_t component;
+    std::int64_t clean;  ///< intervals whose checkpoint is older
 };
 
 /// Failures of one class in the outage under way.
@@ -44,6 +52,7 @@ public:
           progress_{job},
           restart_draws_{base::RandomStream{seed, restart_times, trial}},
           ladder_draws_{base::RandomStream{seed, ladder_draws, trial}},
+          detection_draws_{base::RandomStream{seed, detection_times, trial}},
           hits_(job.classes.size()),
           spares_{job.spare_nodes},
           num_slow_(job.classes.size(), 0),
@@ -61,24 +70,27 @@ public:
 
     History run() {
         while (true) {
-            const double phase_end = phase_ == Phase::running      ? now_ + progress_.time_to_finish(slowdown_)
-                                     : phase_ == Phase::recovering ? phase_end_
-                                                                   : never;
+            const double phase_end = phase_ == Phase::running   ? now_ + progress_.time_to_finish(slowdown_)
+                                     : phase_ == Phase::waiting ? never
+                                                                : phase_end_;
             const double returns = returns_.empty() ? never : returns_.front().at;
             const double failure = next_failure();
+            const double noticed = corruptions_.empty() ? never : first_corruption()->noticed;
             // Ties: the end of a phase, the horizon, a return, a failure.
-            const double next = std::min({phase_end, horizon_, returns, failure});
+            const double next = std::min({phase_end, horizon_, returns, failure, noticed});
             if (phase_ == Phase::running && phase_end == next) {
                 finish(next);
                 break;
             }
             advance(next);
             if (phase_end == next) {
-                end_rung();
+                phase_ == Phase::undetected ? prepare_rung() : end_rung();
             } else if (horizon_ == next) {
                 break;
             } else if (returns == next) {
                 take_return();
+            } else if (noticed == next) {
+                notice_corruption();
             } else {
                 take_failure();
             }
@@ -88,7 +100,7 @@ public:
     }
 
 private:
-    enum class Phase { running, recovering, waiting };
+    enum class Phase { running, undetected, recovering, waiting };
 
     [[nodiscard]] bool ages() const noexcept { return job_.ageing == Ageing::always || phase_ == Phase::running; }
     [[nodiscard]] double age() const noexcept { return job_.ageing == Ageing::always ? now_ : running_time_; }
@@ -99,6 +111,8 @@ private:
     void advance(double to) {
         const double duration = to - now_;
         now_ = to;
+        out_.spare_seconds += duration * spares_;
+        if (spares_ == 0) out_.without_spare += Seconds{duration};
         if (phase_ == Phase::running) {
             running_time_ += duration;
             const double before = progress_.slowed();
@@ -106,7 +120,9 @@ private:
             if (slowdown_ > 1.0) out_.time_lost[slowest_] += Seconds{progress_.slowed() - before};
             return;
         }
-        (phase_ == Phase::recovering ? out_.recovery : out_.waiting) += Seconds{duration};
+        (phase_ == Phase::recovering ? out_.recovery
+         : phase_ == Phase::waiting  ? out_.waiting
+                                     : out_.detection) += Seconds{duration};
         out_.time_lost[cause_] += Seconds{duration};
     }
 
@@ -124,6 +140,11 @@ private:
         if (!failed) return;
         const FailureClass& component = job_.classes[*failed];
         ++out_.failures[*failed];
+        if (component.effect == model::Effect::corrupts) {
+            corruptions_.push_back({now_ + detection_time(*failed), *failed, progress_.intervals()});
+            record(component.name, " corrupts the work");
+            return;
+        }
         if (component.effect != model::Effect::stops) {
             push_return({now_ + repair_time(*failed), *failed, false});
             if (component.effect == model::Effect::slows) change_slow(*failed, 1);
@@ -132,10 +153,34 @@ private:
             return;
         }
         ++out_.stops;
-        if (phase_ == Phase::running) cause_ = *failed;
+        const bool begins = phase_ == Phase::running;
+        if (begins) cause_ = *failed;
         hits_[*failed].any = true;
         ++hits_[*failed].in_place;
         record(component.name, " fails");
+        rung_ = 0;
+        if (begins) {
+            phase_end_ = now_ + detection_time(*failed);
+            if (phase_end_ > now_) phase_ = Phase::undetected;
+        }
+        if (phase_ != Phase::undetected) prepare_rung();
+    }
+
+    [[nodiscard]] std::vector<Corruption>::iterator first_corruption() {
+        return std::min_element(corruptions_.begin(), corruptions_.end(),
+                                [](const Corruption& a, const Corruption& b) { return a.noticed < b.noticed; });
+    }
+
+    void notice_corruption() {
+        const auto found = first_corruption();
+        const Corruption corruption = *found;
+        corruptions_.erase(found);
+        ++out_.stops;
+        if (phase_ == Phase::running) cause_ = corruption.component;
+        hits_[corruption.component].any = true;
+        ++hits_[corruption.component].in_place;
+        clean_ = std::min(clean_, corruption.clean);
+        record(job_.classes[corruption.component].name, ": corruption is noticed");
         rung_ = 0;
         prepare_rung();
     }
@@ -153,6 +198,7 @@ private:
 
     [[nodiscard]] bool can_try(const Rung& rung) const {
         std::uint64_t nodes = 0;
+        if (clean_ != no_corruption && rung.lost != Lost::since_checkpoint) return false;
         for (std::size_t i = 0; i < hits_.size(); ++i) {
             if (hits_[i].any && !rung.covers[i]) return false;
             if (job_.classes[i].takes_node) nodes += hits_[i].in_place;
@@ -185,16 +231,20 @@ private:
 
     void start_rung_when_complete() {
         if (!missing_.empty() || num_repairing_ > 0) return;
-        const Seconds time = rung_ < job_.ladder.size() ? sample(job_.ladder[rung_].time, ladder_draws_)
-                                                        : sample(job_.restart, restart_draws_);
+        Seconds time = rung_ < job_.ladder.size() ? sample(job_.ladder[rung_].time, ladder_draws_)
+                                                  : sample(job_.restart, restart_draws_);
+        too_long_ = rung_ < job_.ladder.size() && job_.ladder[rung_].limit && time > *job_.ladder[rung_].limit;
+        if (too_long_) time = *job_.ladder[rung_].limit;
         phase_ = Phase::recovering;
         phase_end_ = now_ + time.value();
     }
 
     void end_rung() {
         const bool on_ladder = rung_ < job_.ladder.size();
-        if (on_ladder && job_.ladder[rung_].success < 1.0 && ladder_draws_.uniform() >= job_.ladder[rung_].success) {
-            record(job_.ladder[rung_].action, " does not succeed");
+        const bool fails =
+            on_ladder && job_.ladder[rung_].success < 1.0 && ladder_draws_.uniform() >= job_.ladder[rung_].success;
+        if (fails || too_long_) {
+            record(job_.ladder[rung_].action, too_long_ ? " passes its limit" : " does not succeed");
             ++rung_;
             prepare_rung();
             return;
@@ -219,7 +269,15 @@ private:
                 lost = progress_.lose_step();
                 break;
             case Lost::since_checkpoint:
-                lost = progress_.lose_since_checkpoint();
+                lost = progress_.lose_since_checkpoint(slowdown_);
+                if (clean_ < progress_.intervals()) lost += progress_.lose_to(clean_);
+                clean_ = no_corruption;
+                // What was corrupted after this checkpoint is done again; its members are out with the noticed ones.
+                std::erase_if(corruptions_, [&](const Corruption& one) {
+                    if (one.clean < progress_.intervals()) return false;
+                    clock_.renew(one.component, age());
+                    return true;
+                });
                 break;
         }
         out_.lost += Seconds{lost};
@@ -233,7 +291,7 @@ private:
         if (!back.node) {
             clock_.renew(back.component, age());
             if (job_.classes[back.component].effect == model::Effect::slows) change_slow(back.component, -1);
-            if (job_.classes[back.component].effect == model::Effect::stops) --num_repairing_;
+            if (stops_job(job_.classes[back.component].effect)) --num_repairing_;
             record(job_.classes[back.component].name, " is repaired");
         } else if (missing_.empty()) {
             ++spares_;
@@ -256,6 +314,9 @@ private:
             }
     }
 
+    [[nodiscard]] double detection_time(std::size_t component) {
+        return sample(job_.classes[component].detection, detection_draws_).value();
+    }
     [[nodiscard]] double repair_time(std::size_t component) {
         return sample(job_.classes[component].repair, repair_draws_[component]).value();
     }
@@ -271,6 +332,8 @@ private:
     }
 
     History summed_up() {
+        if (phase_ == Phase::undetected)
+            while (rung_ < job_.ladder.size() && !can_try(job_.ladder[rung_])) ++rung_;
         if (!out_.finished && phase_ != Phase::running) lose_work();  // what the rung in hand would cost is not useful
         out_.wall = Seconds{now_};
         out_.useful = Seconds{progress_.work_done()};
@@ -283,11 +346,15 @@ private:
     const JobOnCluster& job_;
     FailureClock clock_;
     Progress progress_;
-    base::Draws restart_draws_, ladder_draws_;
+    base::Draws restart_draws_, ladder_draws_, detection_draws_;
     std::vector<base::Draws> repair_draws_;  ///< by class
     double now_ = 0.0, running_time_ = 0.0, horizon_ = never;
     Phase phase_ = Phase::running;
-    double phase_end_ = never;         ///< of the rung in hand
+    double phase_end_ = never;  ///< of the rung in hand
+    bool too_long_ = false;     ///< it passes its limit
+    static constexpr std::int64_t no_corruption = std::numeric_limits<std::int64_t>::max();
+    std::int64_t clean_ = no_corruption;  ///< intervals before the corruption that was noticed
+    std::vector<Corruption> corruptions_;
     std::size_t rung_ = 0;             ///< index in the ladder; its size: the restart
     std::size_t cause_ = 0;            ///< class that began the outage
     std::vector<Hit> hits_;            ///< by class

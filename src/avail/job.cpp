@@ -27,13 +27,15 @@ std::uint64_t member_count(const model::ComponentClass& component, const JobSize
     return static_cast<std::uint64_t>(std::llround(std::clamp(parts * component.count_multiple, 1.0, 1e12)));
 }
 
-FailureClass of_component(const model::ComponentClass& component, const JobSize& size) {
-    return {component.name,   member_count(component, size), component.up,        component.repair,
-            component.effect, component.slow_factor,         component.takes_node};
+FailureClass of_component(const model::ComponentClass& component, const JobSize& size, const model::Law& detection) {
+    return {
+        component.name,   member_count(component, size), component.up,         component.repair,
+        component.effect, component.slow_factor,         component.takes_node, component.detection.value_or(detection)};
 }
 
-FailureClass of_variant(const model::FailureVariant& variant, const JobSize& size) {
-    FailureClass whole_job{variant.name, 1, variant.up, variant.repair, model::Effect::stops, 1.0, variant.takes_node};
+FailureClass of_variant(const model::FailureVariant& variant, const JobSize& size, const model::Law& detection) {
+    FailureClass whole_job{variant.name,         1,   variant.up,         variant.repair,
+                           model::Effect::stops, 1.0, variant.takes_node, detection};
     if (variant.scales_with_nodes)
         whole_job.up.scale *= static_cast<double>(variant.reference_nodes) / static_cast<double>(size.num_nodes);
     return whole_job;
@@ -42,7 +44,7 @@ FailureClass of_variant(const model::FailureVariant& variant, const JobSize& siz
 std::vector<Rung> ladder_for(const model::Recovery& recovery, const std::vector<FailureClass>& classes) {
     std::vector<Rung> ladder;
     for (const model::RecoveryRung& step : recovery.ladder) {
-        Rung rung{step.action, step.success, step.time, step.lost, {}, step.needs_spare};
+        Rung rung{step.action, step.success, step.time, step.lost, {}, step.needs_spare, step.limit};
         for (const FailureClass& component : classes)
             rung.covers.push_back(step.covers.empty() || std::find(step.covers.begin(), step.covers.end(),
                                                                    component.name) != step.covers.end());
@@ -67,6 +69,7 @@ std::optional<std::int64_t> interval_in_steps(const JobOnCluster& job, const mod
 
 /// Probability that a failure of the class ends on the restart or on a rung that loses work since the checkpoint.
 double rollback_probability(const JobOnCluster& job, std::size_t component) {
+    if (job.classes[component].effect == model::Effect::corrupts) return 1.0;
     double rolls_back = 0.0, not_yet_mended = 1.0;
     for (const Rung& rung : job.ladder) {
         if (!rung.covers[component]) continue;
@@ -96,13 +99,17 @@ std::vector<JobOnCluster> jobs_on_cluster(const model::Failures& failures, const
     common.checkpoint_write = recovery.checkpoint_write.value_or(
         size.checkpoint_state / (recovery.checkpoint_bandwidth * static_cast<double>(size.num_nodes)));
     common.restart = recovery.restart;
+    common.checkpoint_background = recovery.checkpoint_background;
+    common.ageing = recovery.ageing;
+    common.fleet = recovery.fleet;
 
     std::vector<std::vector<FailureClass>> alternatives;
-    for (const model::FailureVariant& variant : failures.variants) alternatives.push_back({of_variant(variant, size)});
+    for (const model::FailureVariant& variant : failures.variants)
+        alternatives.push_back({of_variant(variant, size, recovery.detection)});
     if (alternatives.empty()) {
         alternatives.emplace_back();
         for (const model::ComponentClass& component : failures.components)
-            alternatives.back().push_back(of_component(component, size));
+            alternatives.back().push_back(of_component(component, size, recovery.detection));
     }
     std::vector<JobOnCluster> jobs;
     for (std::vector<FailureClass>& classes : alternatives) {
@@ -118,15 +125,14 @@ std::vector<JobOnCluster> jobs_on_cluster(const model::Failures& failures, const
 PerSecond stop_rate(const JobOnCluster& job) {
     PerSecond rate;
     for (const FailureClass& component : job.classes)
-        if (component.effect == model::Effect::stops)
-            rate += static_cast<double>(component.count) / model::mean(component.up);
+        if (stops_job(component.effect)) rate += static_cast<double>(component.count) / model::mean(component.up);
     return rate;
 }
 
 PerSecond rollback_rate(const JobOnCluster& job) {
     PerSecond rate;
     for (std::size_t i = 0; i < job.classes.size(); ++i)
-        if (job.classes[i].effect == model::Effect::stops)
+        if (stops_job(job.classes[i].effect))
             rate += rollback_probability(job, i) * static_cast<double>(job.classes[i].count) /
                     model::mean(job.classes[i].up);
     return rate;

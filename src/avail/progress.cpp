@@ -9,6 +9,7 @@ Progress::Progress(const JobOnCluster& job) noexcept
     : step_{job.step_time.value()},
       interval_{checkpoint_interval(job).value()},
       write_{job.checkpoint_write.value()},
+      background_{job.checkpoint_background.value()},
       total_{std::numeric_limits<double>::infinity()} {
     if (job.num_steps) {
         total_ = static_cast<double>(*job.num_steps) * step_;
@@ -40,6 +41,7 @@ void Progress::write(double wall) noexcept {
     ++intervals_;
     since_ = written_ = 0.0;
     writing_ = false;
+    fresh_ = true;
 }
 
 void Progress::run(double wall, double slowdown) noexcept {
@@ -68,6 +70,7 @@ void Progress::run(double wall, double slowdown) noexcept {
             checkpoint_time_ += cycles * write_;
             intervals_ += static_cast<std::int64_t>(cycles);
             checkpoints_ += static_cast<std::uint64_t>(cycles);
+            fresh_ = fresh_ || cycles > 0.0;
             wall -= cycles * cycle;
             continue;
         }
@@ -100,10 +103,16 @@ void Progress::finish(double slowdown) noexcept {
     finished_ = true;
 }
 
-double Progress::lose_since_checkpoint() noexcept {
-    const double lost = since_;
+double Progress::lose_since_checkpoint(double slowdown) noexcept {
+    const bool incomplete = fresh_ && intervals_ > 0 && !writing_ && since_ * slowdown < background_;
+    return lose_to(incomplete ? intervals_ - 1 : intervals_);
+}
+
+double Progress::lose_to(std::int64_t intervals) noexcept {
+    const double lost = since_ + static_cast<double>(intervals_ - std::min(intervals, intervals_)) * interval_;
+    intervals_ = std::min(intervals, intervals_);
     since_ = written_ = 0.0;
-    writing_ = false;
+    writing_ = fresh_ = false;
     return lost;
 }
 

@@ -123,6 +123,10 @@ StateSpace explore(const model::Chain& chain) {
         std::fill(events.begin(), events.end(), 0.0);
         for (std::size_t index = 0; index < chain.transitions.size(); ++index) {
             const model::ChainTransition& transition = chain.transitions[index];
+            if (transition.clock) {
+                if (wrong[index] == 0) faults.add(transition.place, "has a law of its own", "a rate");
+                wrong[index] = 1;
+            }
             if (wrong[index] != 0 || (transition.guard && transition.guard(now) == 0.0)) continue;
             const double rate = transition.rate(now);
             if (!(rate >= 0.0) || !std::isfinite(rate)) {

@@ -13,8 +13,9 @@ auto distributions(AnySummary& summary) {
 
 template <class AnySummary>
 auto moments(AnySummary& summary) {
-    return std::array{&summary.useful_s,   &summary.slowed_s,  &summary.checkpoint_s,  &summary.lost_s,
-                      &summary.recovery_s, &summary.waiting_s, &summary.stops_per_day, &summary.fewest_spares};
+    return std::array{&summary.useful_s,      &summary.slowed_s,    &summary.checkpoint_s, &summary.lost_s,
+                      &summary.detection_s,   &summary.recovery_s,  &summary.waiting_s,    &summary.stops_per_day,
+                      &summary.fewest_spares, &summary.mean_spares, &summary.without_spare};
 }
 
 void merge_each(std::vector<base::Moments>& into, const std::vector<base::Moments>& from) {
@@ -45,7 +46,7 @@ Distribution Distribution::unpack(base::Unpacker& unpacker) {
 
 void Summary::add(const History& history) {
     const double wall = history.wall.value();
-    const double down = (history.recovery + history.waiting).value();
+    const double down = (history.detection + history.recovery + history.waiting).value();
     availability.add(wall > 0.0 ? 1.0 - down / wall : 1.0);
     goodput.add(wall > 0.0 ? history.useful.value() / wall : 1.0);
     wall_s.add(wall);
@@ -54,10 +55,13 @@ void Summary::add(const History& history) {
     slowed_s.add(history.slowed.value());
     checkpoint_s.add(history.checkpoint.value());
     lost_s.add(history.lost.value());
+    detection_s.add(history.detection.value());
     recovery_s.add(history.recovery.value());
     waiting_s.add(history.waiting.value());
     stops_per_day.add(wall > 0.0 ? static_cast<double>(history.stops) / (history.wall / base::day) : 0.0);
     fewest_spares.add(history.fewest_spares);
+    mean_spares.add(wall > 0.0 ? history.spare_seconds / wall : 0.0);
+    without_spare.add(wall > 0.0 ? history.without_spare.value() / wall : 0.0);
     num_unfinished += history.finished ? 0U : 1U;
     failures.resize(history.failures.size());
     time_lost_s.resize(history.time_lost.size());

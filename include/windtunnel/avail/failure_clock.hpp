@@ -17,7 +17,7 @@ namespace windtunnel::avail {
 ///          fail in the order of order statistics, cumulative hazard of the k-th = that of the one before + an
 ///          exponential of mean 1/(n - k + 1); a renewed member gets a life of its own in a heap.
 /// Inputs:  times are readings of an age clock in seconds, which the owner advances and never turns back.
-/// Limits:  all members are new at reading 0.
+/// Limits:  at reading 0 all members are new, or have the ages of a fleet that has been renewed for long.
 /// Source:  Renyi, Acta Mathematica Hungarica 4, 1953 (order statistics); superposition and thinning: any text on
 ///          point processes.
 class FailureClock {
@@ -43,6 +43,7 @@ private:
         std::size_t component;
         model::Law law;
         base::Draws draws;
+        bool aged;            ///< first failures by the law of what is left of a life
         std::uint64_t fresh;  ///< members that have not failed yet
         double hazard = 0.0;  ///< cumulative, of the latest failure among the fresh
         double next_fresh = 0.0;

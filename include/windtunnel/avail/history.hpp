@@ -15,15 +15,18 @@ struct History {
     Seconds slowed;           ///< what slow members added to the time of steps
     Seconds checkpoint;       ///< writing checkpoints
     Seconds lost;             ///< work that was done and had to be done again
+    Seconds detection;        ///< standing still until a failure is noticed
     Seconds recovery;         ///< rungs of the ladder and restarts
     Seconds waiting;          ///< for a spare node or a repair in place
     bool finished = false;    ///< the work is done; false: the horizon, or the trial's limit of events, came first
     std::uint64_t stops = 0;  ///< failures that stopped the job or struck while it was down
     std::uint64_t checkpoints = 0;        ///< written completely
     int fewest_spares = 0;                ///< lowest level of the pool
+    double spare_seconds = 0.0;           ///< level of the pool x time
+    Seconds without_spare;                ///< the pool is empty
     std::vector<std::uint64_t> failures;  ///< by class
-    std::vector<Seconds>
-        time_lost;  ///< by class that began the outage: recovery, waiting and lost work; slow members: slowed
+    std::vector<Seconds> time_lost;  ///< by class that began the outage: all from detection to waiting, and lost work;
+                                     ///< slow members: slowed
     std::vector<std::uint64_t> recoveries;  ///< by rung that succeeded; the last number: plain restarts
 };
 
@@ -45,10 +48,15 @@ struct HistoryEvent {
 ///          failure during an outage joins it: the ladder starts again for both. Slow members lengthen steps until they
 ///          are repaired; only the slowest counts, because the job is synchronous. Lost: nothing; the step under way;
 ///          all work since the last complete checkpoint.
+///          A stop is noticed after the time of its class, in which the job stands still; a further failure meanwhile
+///          is noticed with it. Corruption goes on until it is noticed; then the ladder's rungs that keep work cannot
+///          help, and all work since the last checkpoint before it is lost. A rung whose time passes its limit ends
+///          there without success. A checkpoint with a background part counts from its end on; a rollback before that
+///          goes to the one before.
 /// Inputs:  num_steps, horizon or both.
 /// Returns: phases that sum to wall time.
-/// Limits:  blocking checkpoints. A slot of the job is renewed with its node; other members of a replaced node keep
-/// their
+/// Limits:  a checkpoint's background part is shorter than an interval. A slot of the job is renewed with its node;
+/// other members of a replaced node keep their
 ///          age. Without a horizon a trial ends unfinished at 100 times its failure-free time; always after 10^6
 ///          events.
 [[nodiscard]] History history(const JobOnCluster& job, std::uint64_t seed, std::uint64_t trial);

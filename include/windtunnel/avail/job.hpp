@@ -10,10 +10,10 @@
 
 namespace windtunnel::avail {
 
-/// Do components grow older, and fail, while the job is down (recovering or waiting)? Repairs always go on.
-enum class Ageing { always, while_running };
+using model::Ageing;
+using model::FleetAge;
 
-/// Equal components of the job; each is new at the start and after every repair.
+/// Equal components of the job; each is new after every repair.
 struct FailureClass {
     std::string name;
     std::uint64_t count = 1;
@@ -22,6 +22,7 @@ struct FailureClass {
     model::Effect effect = model::Effect::stops;
     double slow_factor = 1.0;  ///< effect slows: >= 1; of several slow members the slowest counts
     bool takes_node = true;    ///< a spare replaces the node; false: the member is repaired in place, the job waits
+    model::Law detection{model::LawKind::deterministic, 1.0, Seconds{0.0}};  ///< until a failure is noticed
 };
 
 /// One rung of the recovery ladder; `covers[i]` belongs to class i.
@@ -32,6 +33,7 @@ struct Rung {
     model::RecoveryRung::Lost lost = model::RecoveryRung::Lost::since_checkpoint;
     std::vector<bool> covers;
     bool needs_spare = false;
+    std::optional<Seconds> limit{};  ///< a longer time is cut off there, and the rung has not helped
 };
 
 /// Work is counted in whole steps, so that ends and checkpoints fall on exact numbers.
@@ -44,10 +46,12 @@ struct JobOnCluster {
     std::optional<Seconds> horizon;                ///< wall clock at most; one of the two is there
     std::optional<std::int64_t> checkpoint_steps;  ///< a checkpoint after every so many steps; empty: none
     Seconds checkpoint_write;                      ///< the job stands still so long for each
+    Seconds checkpoint_background;                 ///< then it goes on, and so long later the checkpoint is complete
     model::Law restart{model::LawKind::deterministic, 1.0,
                        Seconds{600.0}};  ///< from the last checkpoint; always succeeds
     std::vector<Rung> ladder;            ///< tried before the restart
     Ageing ageing = Ageing::always;
+    FleetAge fleet = FleetAge::new_;  ///< age of the members at the start
 };
 
 /// What a job needs from train and from the plan.
@@ -76,6 +80,11 @@ struct JobSize {
 /// Limits:  without failures an optimal interval is none at all, and no checkpoint is written; a given one is kept.
 [[nodiscard]] std::vector<JobOnCluster> jobs_on_cluster(const model::Failures& failures,
                                                         const model::Recovery& recovery, const JobSize& size);
+
+/// At once, or when it is noticed.
+[[nodiscard]] constexpr bool stops_job(model::Effect effect) noexcept {
+    return effect == model::Effect::stops || effect == model::Effect::corrupts;
+}
 
 /// Mean rate of the failures that stop the job, all members together.
 [[nodiscard]] PerSecond stop_rate(const JobOnCluster& job);

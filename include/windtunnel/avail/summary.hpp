@@ -36,13 +36,15 @@ struct Distribution {
 /// Merging in trial order gives fixed bits, however the trials are grouped only up to the rounding of the moments; the
 /// study's slices are fixed, so its bits are.
 struct Summary {
-    Distribution availability;  ///< share of the wall time in which the job ran: not recovering, not waiting
+    Distribution availability;  ///< share of the wall time in which the job ran: not standing still for a failure
     Distribution goodput;       ///< useful / wall
     Distribution wall_s;        ///< of every trial; where unfinished, the time at which it was given up
     Distribution stops;         ///< failures that stopped the job, per trial
-    base::Moments useful_s, slowed_s, checkpoint_s, lost_s, recovery_s, waiting_s;  ///< phases, per trial
+    base::Moments useful_s, slowed_s, checkpoint_s, lost_s, detection_s, recovery_s, waiting_s;  ///< phases, per trial
     base::Moments stops_per_day;
     base::Moments fewest_spares;             ///< lowest level of the pool, per trial
+    base::Moments mean_spares;               ///< level of the pool over time, per trial
+    base::Moments without_spare;             ///< share of time in which the pool is empty
     std::uint64_t num_unfinished = 0;        ///< trials that met the horizon before the end of their work
     std::vector<base::Moments> failures;     ///< by class, per trial
     std::vector<base::Moments> time_lost_s;  ///< by class that caused it, per trial

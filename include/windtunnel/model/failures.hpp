@@ -22,7 +22,16 @@ struct Law {
 [[nodiscard]] Seconds mean(const Law& law);
 
 enum class CountPer { card, node, switch_, job };
-enum class Effect { stops, slows, none };
+enum class Effect {
+    stops,
+    slows,
+    corrupts,  ///< the job goes on with wrong numbers until it is noticed
+    none
+};
+/// Do components grow older, and fail, while the job is down (recovering or waiting)? Repairs always go on.
+enum class Ageing { always, while_running };
+/// Age of the components at the start: all new, or those of a fleet that has run and been renewed for long.
+enum class FleetAge { new_, stationary };
 
 /// A class of equal components; the number of members follows from the job and `count_per`.
 struct ComponentClass {
@@ -35,6 +44,7 @@ struct ComponentClass {
     double slow_factor = 1.0;  ///< effect slows: step time is multiplied by this while the member is out, >= 1
     bool takes_node = true;    ///< the failure takes a node out of service until repaired (else: restart in place)
     std::string source;
+    std::optional<Law> detection{};  ///< until a failure is noticed; empty: that of the recovery
 };
 
 /// A whole-job failure process, where no component rates are public. Variants are alternatives: the answer is a band.
@@ -62,6 +72,7 @@ struct RecoveryRung {
     enum class Lost { nothing, one_step, since_checkpoint } lost = Lost::since_checkpoint;
     std::vector<std::string> covers;  ///< component names; empty: all
     bool needs_spare = false;
+    std::optional<Seconds> limit{};  ///< a longer time is cut off there, and the rung has not helped
 };
 
 struct Recovery {
@@ -70,6 +81,11 @@ struct Recovery {
     BytesPerSecond checkpoint_bandwidth{2.7e9};                ///< per node. Source: FR-22, MindCluster documentation
     Law restart{LawKind::deterministic, 1.0, Seconds{600.0}};  ///< assumed where nobody published it
     bool restart_assumed = true;
+    Seconds checkpoint_background;  ///< until a checkpoint is complete, after the job goes on; 0: complete at once
+    Law detection{LawKind::deterministic, 1.0,
+                  Seconds{0.0}};  ///< until a failure is noticed, where its class says nothing
+    Ageing ageing = Ageing::always;
+    FleetAge fleet = FleetAge::new_;
     std::optional<int> spare_nodes;    ///< empty: nodes of the cluster that the layout leaves over
     std::vector<RecoveryRung> ladder;  ///< empty: one rung, restart from the last checkpoint
 };

@@ -24,7 +24,7 @@ Law exponential_law(double mean) {
 }
 
 double phases(const History& h) {
-    return (h.useful + h.slowed + h.checkpoint + h.lost + h.recovery + h.waiting).value();
+    return (h.useful + h.slowed + h.checkpoint + h.lost + h.detection + h.recovery + h.waiting).value();
 }
 
 /// 100 steps of 1 s, a checkpoint of 2 s after every 10 steps; one part that fails every `life` seconds.
