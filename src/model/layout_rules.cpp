@@ -28,6 +28,21 @@ bool batch_divides(const Layout& layout) noexcept {
     return divides_cards(layout) && layout.data_parallel() > 0 && divides(batch_unit(layout), layout.global_batch_size);
 }
 
+/// Heads that a rank of the all-to-all of context parallelism has, before it is split.
+bool heads_exchange(const Transformer& transformer, const TrainingMethods& methods, const Layout& layout) noexcept {
+    const int64_t ranks = methods.all_to_all_ranks(layout.context_parallel);
+    if (layout.context_parallel == 1 || ranks == 1) return true;
+    return divides(ranks, layout.context_parallel) &&
+           divides(int64_t{layout.tensor_parallel} * ranks, transformer.attention.num_heads);
+}
+
+/// Ranks over which the states of a stage are shared out, and how often the shard group goes into them.
+bool shard_groups_fit(const TrainingMethods& methods, const Layout& layout) noexcept {
+    if (methods.shard_group == 0 || layout.optimizer_sharding == 0) return true;
+    return !divides_cards(layout) ||
+           divides(methods.shard_group, int64_t{layout.data_parallel()} * layout.context_parallel);
+}
+
 bool has_kv_groups(const Attention& attention) noexcept {
     return attention.kind == AttentionKind::gqa || attention.kind == AttentionKind::mqa;
 }
@@ -123,7 +138,7 @@ bool LayoutRules::breaks(const Layout& layout, VerdictReason rule) const noexcep
         case VerdictReason::more_cards_than_cluster:
             return layout.cards > cluster.num_cards();
         case VerdictReason::world_size_not_divisible:
-            return !divides_cards(layout);
+            return !divides_cards(layout) || !shard_groups_fit(methods, layout);
         case VerdictReason::expert_groups_not_divisible:
             if (layout.expert_parallel == 1 && layout.expert_tensor_parallel == 1) return false;
             return !divides(int64_t{layout.expert_tensor_parallel} * layout.expert_parallel * layout.pipeline_parallel,
@@ -159,7 +174,7 @@ bool LayoutRules::breaks(const Layout& layout, VerdictReason rule) const noexcep
         case VerdictReason::batch_not_divisible:
             return divides_cards(layout) && (!batch_divides(layout) || layout.num_micro_batches() < 1);
         case VerdictReason::sequence_not_divisible:
-            return !sequence_splits(sequence_length, layout);
+            return !sequence_splits(sequence_length, layout) || !heads_exchange(transformer, methods, layout);
         case VerdictReason::sharding_not_supported:
             return layout.optimizer_sharding >= 2 && layout.pipeline_parallel > 1;
         case VerdictReason::precision_not_supported:
@@ -255,6 +270,14 @@ std::string LayoutRules::detail(const Layout& layout, VerdictReason rule) const 
             return fmt::format("{} cards are more than the cluster has{}; nearest: {}", layout.cards,
                                cluster.reserved_nodes > 0 ? " without its spare nodes" : "", cluster.num_cards());
         case VerdictReason::world_size_not_divisible:
+            if (divides_cards(layout)) {
+                const int64_t ranks = int64_t{layout.data_parallel()} * layout.context_parallel;
+                return fmt::format(
+                    "data-parallel x context-parallel ranks {} are not a multiple of the shard group {}; "
+                    "nearest: {}",
+                    ranks, methods.shard_group,
+                    listed(nearest_choices(divisors(ranks, ranks), methods.shard_group, 3)));
+            }
             return fmt::format(
                 "{} cards are not a multiple of tensor_parallel {} x context_parallel {} x pipeline_parallel "
                 "{} = {}; nearest: {}",
@@ -350,6 +373,16 @@ std::string LayoutRules::detail(const Layout& layout, VerdictReason rule) const 
                                layout.global_batch_size, layout.micro_batch_size, layout.data_parallel(),
                                listed(near_multiples(batch_unit(layout), layout.global_batch_size)));
         case VerdictReason::sequence_not_divisible:
+            if (sequence_splits(sequence_length, layout)) {
+                const int64_t ranks = methods.all_to_all_ranks(layout.context_parallel);
+                return divides(ranks, layout.context_parallel)
+                           ? fmt::format(
+                                 "{} attention heads are not divisible by tensor_parallel {} x all-to-all "
+                                 "ranks {} of context parallelism",
+                                 attention.num_heads, layout.tensor_parallel, ranks)
+                           : fmt::format("context_parallel {} is not a multiple of ulysses_degree {}",
+                                         layout.context_parallel, ranks);
+            }
             return sequence_detail(sequence_length, layout);
         case VerdictReason::sharding_not_supported:
             return fmt::format(

@@ -197,7 +197,8 @@ double dualpipe_time(const Pipeline& pipeline, const PipelineTimes& times) noexc
         const ChunkTimes &first = stage(0), &second = stage(1);
         const std::int64_t steady = each - (two_ends ? p : 2 * p) + from_end + 1;
         const double work = (first.forward + first.backward + second.forward + second.backward).value();
-        const double saved = saved_by_pair(first, second).value(), saved_back = saved_by_pair(second, first).value();
+        const double saved = saved_by_pair(first, second, times.rates).value(),
+                     saved_back = saved_by_pair(second, first, times.rates).value();
         busiest = std::max(busiest, static_cast<double>(each) * work -
                                         static_cast<double>(outer == 0 ? steady - 1 : steady) * saved -
                                         static_cast<double>(steady + outer) * saved_back);
@@ -209,9 +210,7 @@ double dualpipe_time(const Pipeline& pipeline, const PipelineTimes& times) noexc
     return busiest + (pipeline.num_stages() / 2 - 1) * std::max(0.0, idle);
 }
 
-}  // namespace
-
-Seconds closed_form_pipeline_time(const Pipeline& pipeline, const PipelineTimes& times) noexcept {
+Seconds of_equal_loads(const Pipeline& pipeline, const PipelineTimes& times) noexcept {
     switch (pipeline.schedule) {
         case model::PipelineSchedule::gpipe:
             return Seconds{gpipe_time(pipeline, times)};
@@ -231,6 +230,31 @@ Seconds closed_form_pipeline_time(const Pipeline& pipeline, const PipelineTimes&
             return Seconds{dualpipe_time(pipeline, times)};
     }
     return Seconds{0.0};
+}
+
+/// What the pairs of a paired 1F1B or interleaved order save: each pair of the last rank, as much as a pair of the
+/// stage where it saves the least.
+Seconds saved_by_pairs(const Pipeline& pipeline, const PipelineTimes& times) noexcept {
+    if (!pipeline.paired) return Seconds{0.0};
+    Seconds least = saved_by_pair(times.chunks.front(), times.chunks.front(), times.rates);
+    for (const ChunkTimes& chunk : times.chunks) least = std::min(least, saved_by_pair(chunk, chunk, times.rates));
+    const std::int64_t pairs = pipeline.forwards_per_rank() - num_warm_up_forwards(pipeline, pipeline.num_ranks - 1);
+    return least * static_cast<double>(std::max<std::int64_t>(0, pairs));
+}
+
+}  // namespace
+
+Seconds closed_form_pipeline_time(const Pipeline& pipeline, const PipelineTimes& times) noexcept {
+    const Seconds equal = of_equal_loads(pipeline, times) - saved_by_pairs(pipeline, times);
+    if (times.loads.empty()) return equal;
+    // A flow shop of micro-batches: sum + (p - 1) x largest, against m + p - 1 equal ones.
+    double sum = 0.0, largest = 0.0;
+    for (const double load : times.loads) {
+        sum += load;
+        largest = std::max(largest, load);
+    }
+    const double behind = pipeline.num_ranks - 1.0, count = static_cast<double>(pipeline.num_micro_batches);
+    return equal * ((sum + behind * largest) / (count + behind));
 }
 
 }  // namespace windtunnel::train

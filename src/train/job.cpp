@@ -18,6 +18,9 @@ Job job_of(const model::Plan& plan) {
     job.flash_attention = training.flash_attention;
     job.fused_operators = training.fused_operators;
     job.reserve_fraction = training.reserve_fraction.value_or(0.0);
+    job.methods = training.methods;
+    job.documents = training.documents;
+    job.documents.seed = plan.seed;
     return job;
 }
 

@@ -3,8 +3,19 @@
 #include <algorithm>
 
 #include "windtunnel/train/schedule.hpp"
+#include "windtunnel/train/stage_costs.hpp"
 
 namespace windtunnel::train {
+
+Bytes chunk_activations(const ChunkLoad& load, const UnitCosts& costs) noexcept {
+    const LayerSplit layers = layer_split(load, costs);
+    return costs.dense_layer.activations * layers.dense + costs.moe_layer.activations * layers.moe +
+           costs.kept_dense_layer.activations * layers.kept_dense + costs.kept_moe_layer.activations * layers.kept_moe +
+           costs.mtp.activations * double(load.mtp_layers) +
+           costs.embedding.activations * (load.embedding ? 1.0 : 0.0) +
+           costs.head.activations * (load.head ? 1.0 : 0.0);
+}
+
 namespace {
 
 /// What of job and layout every stage shares.
@@ -18,9 +29,10 @@ struct Shared {
 };
 
 Shared shared(const Job& job, const model::Layout& layout, const UnitCosts& costs) noexcept {
-    Shared values{job, layout, costs, pipeline_of(layout)};
-    values.ranks = double(layout.data_parallel()) * layout.context_parallel * layout.stage_copies();
-    values.expert_ranks = double(std::max(1, layout.expert_data_parallel())) * layout.stage_copies();
+    Shared values{job, layout, costs, pipeline_of(job, layout)};
+    const ShardGroups groups = shard_groups(job, layout);
+    values.ranks = groups.ranks;
+    values.expert_ranks = groups.expert_ranks;
     values.gradient_bytes = model::bytes_per_element(job.gradient_precision);
     // Products of 8 bit or less keep a narrow copy of each weight over the micro-batches of a step.
     const double element = model::bytes_per_element(job.precision);
@@ -53,19 +65,12 @@ struct StageSums {
     }
 };
 
-Bytes activations_of(const Shared& s, const ChunkLoad& load) noexcept {
-    return s.costs.dense_layer.activations * double(load.dense_layers) +
-           s.costs.moe_layer.activations * double(load.moe_layers) + s.costs.mtp.activations * double(load.mtp_layers) +
-           s.costs.embedding.activations * (load.embedding ? 1.0 : 0.0) +
-           s.costs.head.activations * (load.head ? 1.0 : 0.0);
-}
-
 /// Micro-batches of chunk 0 and 1 of a rank at the moment when they hold the most bytes.
 HeldChunks held_chunks(const Shared& s, int rank, const HeldChunksTable::Moments& moments) {
     std::array<Bytes, 2> each{};
     for (int chunk = 0; chunk < s.pipeline.num_chunks; ++chunk)
         each[static_cast<std::size_t>(chunk)] =
-            activations_of(s, chunk_load(s.job.transformer, s.layout, s.pipeline.stage_of(rank, chunk)));
+            chunk_activations(chunk_load(s.job.transformer, s.layout, s.pipeline.stage_of(rank, chunk)), s.costs);
     HeldChunks fullest;
     Bytes most{-1.0};
     for (const HeldChunks& moment : moments.of_rank(rank)) {
@@ -86,8 +91,11 @@ StageSums stage_sums(const Shared& s, int stage, const HeldChunksTable::Moments&
         const ChunkLoad load = chunk_load(s.job.transformer, s.layout, s.pipeline.stage_of(stage, chunk));
         const double held = static_cast<double>(split ? at_fullest.of[static_cast<std::size_t>(chunk)]
                                                       : in_flight_of_chunk(s.pipeline, in_flight, chunk));
-        sums.add(s.costs.dense_layer, load.dense_layers, held);
-        sums.add(s.costs.moe_layer, load.moe_layers, held);
+        const LayerSplit layers = layer_split(load, s.costs);
+        sums.add(s.costs.dense_layer, layers.dense, held);
+        sums.add(s.costs.moe_layer, layers.moe, held);
+        sums.add(s.costs.kept_dense_layer, layers.kept_dense, held);
+        sums.add(s.costs.kept_moe_layer, layers.kept_moe, held);
         sums.add(s.costs.embedding, load.embedding ? 1.0 : 0.0, held);
         sums.add(s.costs.head, load.head ? 1.0 : 0.0, held);
         sums.add(s.costs.mtp, load.mtp_layers, held);
@@ -129,7 +137,7 @@ StageMemory one_stage(const Shared& s, int stage, const HeldChunksTable::Moments
     StageMemory memory;
     memory.weights = states.weights;
     memory.gradients = states.gradients;
-    memory.optimizer = states.optimizer;
+    memory.optimizer = states.optimizer * (1.0 - s.job.methods.offload.optimizer);
     memory.activations = sums.activations;
     memory.logits = sums.logits;
     const Bytes in_layers = Bytes{2.0 * 2.0 * sums.largest_weight} + sums.peak;

@@ -30,6 +30,10 @@ std::string to_text(Part part) {
             return "optimizer";
         case Part::fixed:
             return "fixed";
+        case Part::jitter:
+            return "jitter";
+        case Part::offload:
+            return "offload";
     }
     return "";
 }

@@ -23,8 +23,13 @@ Seconds task_time(const ScheduledTask& task, const ChunkTimes& times) noexcept {
     return times.backward_weight;
 }
 
-Seconds pair_time(const ChunkTimes& forward, const ChunkTimes& backward) noexcept {
-    return forward.forward + backward.backward - saved_by_pair(forward, backward);
+/// Interleaved: from the last rank's chunk to the next chunk on rank 0, over the link of the last rank.
+bool goes_around(const Pipeline& pipeline, int rank, int next_rank) noexcept {
+    return next_rank == 0 && rank == pipeline.num_ranks - 1 && !model::splits_backward(pipeline.schedule);
+}
+
+Seconds pair_time(const ChunkTimes& forward, const ChunkTimes& backward, const PairRates& rates) noexcept {
+    return forward.forward + backward.backward - saved_by_pair(forward, backward, rates);
 }
 
 }  // namespace
@@ -91,7 +96,8 @@ void PipelineRunner::run_all(const Pipeline& pipeline, const PipelineTimes& time
             const int order = chunk_of_slot_[static_cast<std::size_t>(slot)];
             const int chunk = forward ? order : v - 1 - order;
             const ChunkTimes& chunk_times = times.chunks[static_cast<std::size_t>(chunk * p + rank)];
-            const double duration = (forward ? chunk_times.forward : chunk_times.backward).value();
+            double duration = (forward ? chunk_times.forward : chunk_times.backward).value();
+            if (!times.loads.empty()) duration *= times.load_of(v == 1 ? number : number / group * p + slot % p);
             time = std::max(time, ready) + duration;
             busy += duration;
             if (forward) {
@@ -127,7 +133,8 @@ void PipelineRunner::run_all(const Pipeline& pipeline, const PipelineTimes& time
 void PipelineRunner::run_lists(const Pipeline& pipeline, const PipelineTimes& times) {
     const int p = pipeline.num_ranks, num_stages = pipeline.num_stages();
     const std::int64_t m = pipeline.num_micro_batches;
-    const bool same = built_.schedule == pipeline.schedule && built_.num_ranks == p && built_.num_micro_batches == m;
+    const bool same = built_.schedule == pipeline.schedule && built_.num_ranks == p && built_.num_micro_batches == m &&
+                      built_.num_chunks == pipeline.num_chunks && built_.paired == pipeline.paired;
     if (!same) {
         orders_.build(pipeline);
         built_ = pipeline;
@@ -154,8 +161,8 @@ void PipelineRunner::run_lists(const Pipeline& pipeline, const PipelineTimes& ti
             const std::size_t place = at(pipeline.stage_of(rank, task.chunk), task.micro_batch);
             return task.kind == TaskKind::forward ? forward_ready_[place] : backward_ready_[place];
         };
-        const auto chunk_times = [&](const ScheduledTask& task) -> const ChunkTimes& {
-            return times.chunks[static_cast<std::size_t>(pipeline.stage_of(rank, task.chunk))];
+        const auto chunk_times = [&](const ScheduledTask& task) {
+            return times.chunk(pipeline.stage_of(rank, task.chunk), task.micro_batch);
         };
         const auto finish = [&](const ScheduledTask& task) {
             if (task.kind == TaskKind::backward_weight) return;
@@ -168,8 +175,9 @@ void PipelineRunner::run_lists(const Pipeline& pipeline, const PipelineTimes& ti
             const int next = forward ? stage + 1 : stage - 1;
             if (next < 0) return;
             const int next_rank = pipeline.rank_of(next, task.chunk);
-            const double link =
-                next_rank == rank ? 0.0 : times.links[static_cast<std::size_t>(std::min(rank, next_rank))].value();
+            const bool around = goes_around(pipeline, forward ? rank : next_rank, forward ? next_rank : rank);
+            const int between = around ? p - 1 : std::min(rank, next_rank);
+            const double link = next_rank == rank ? 0.0 : times.links[static_cast<std::size_t>(between)].value();
             (forward ? forward_ready_ : backward_ready_)[at(next, task.micro_batch)] = time + link;
             if (next_rank == rank || queued_[static_cast<std::size_t>(next_rank)] != 0) return;
             queued_[static_cast<std::size_t>(next_rank)] = 1;
@@ -185,7 +193,7 @@ void PipelineRunner::run_lists(const Pipeline& pipeline, const PipelineTimes& ti
                 const double partner_start = ready(partner);
                 if (partner_start < 0.0) break;
                 start = std::max(start, partner_start);
-                duration = pair_time(chunk_times(task), chunk_times(partner)).value();
+                duration = pair_time(chunk_times(task), chunk_times(partner), times.rates).value();
             }
             time = std::max(time, start) + duration;
             busy += duration;
@@ -205,16 +213,26 @@ void PipelineRunner::run_lists(const Pipeline& pipeline, const PipelineTimes& ti
 const PipelineRun& PipelineRunner::run(const Pipeline& pipeline, const PipelineTimes& times) {
     base::expects(times.chunks.size() == static_cast<std::size_t>(pipeline.num_stages()), "one duration a stage");
     base::expects(times.links.size() == static_cast<std::size_t>(pipeline.num_ranks), "one link a rank");
+    base::expects(times.loads.empty() || times.loads.size() == static_cast<std::size_t>(pipeline.num_micro_batches),
+                  "one load a micro-batch");
     const std::int64_t p = pipeline.num_ranks, m = pipeline.num_micro_batches;
     const std::int64_t tasks_per_micro_batch = 2 * p * pipeline.num_chunks;
-    const bool lists = model::splits_backward(pipeline.schedule);
-    const auto run_it = [&](const Pipeline& one) { lists ? run_lists(one, times) : run_all(one, times); };
+    const bool lists = model::splits_backward(pipeline.schedule) || pipeline.paired;
+    PipelineTimes used = times;
+    const auto run_it = [&](const Pipeline& one) { lists ? run_lists(one, used) : run_all(one, used); };
     // Groups of p micro-batches that may run. A listed task takes several times the memory of a counted one.
     const std::int64_t groups = (lists ? most_tasks_ / 4 : most_tasks_) / tasks_per_micro_batch / p;
     result_.extrapolated = m > tasks_per_micro_batch && m / p > std::max<std::int64_t>(groups, 4);
     if (!result_.extrapolated) {
         run_it(pipeline);
         return result_;
+    }
+    std::vector<double> mean_load;
+    if (!times.loads.empty()) {
+        double sum = 0.0;
+        for (const double load : times.loads) sum += load;
+        mean_load.assign(times.loads.size(), sum / static_cast<double>(times.loads.size()));
+        used.loads = mean_load;
     }
     // Both runs keep m modulo p, so a group that is not full weighs the same in each.
     const std::int64_t period = p * (std::max<std::int64_t>(groups, 4) / 2);
@@ -254,13 +272,14 @@ void pipeline_graph(const Pipeline& pipeline, const PipelineTimes& times, TaskGr
         const std::vector<ScheduledTask> order = pipeline_order(pipeline, rank);
         for (std::size_t position = 0; position < order.size(); ++position) {
             const ScheduledTask& task = order[position];
-            const auto stage_times = [&](const ScheduledTask& one) -> const ChunkTimes& {
-                return times.chunks[static_cast<std::size_t>(pipeline.stage_of(rank, one.chunk))];
+            const auto stage_times = [&](const ScheduledTask& one) {
+                return times.chunk(pipeline.stage_of(rank, one.chunk), one.micro_batch);
             };
             const bool behind_partner = position > 0 && order[position - 1].with_next;
-            const Seconds duration = behind_partner   ? Seconds{0.0}
-                                     : task.with_next ? pair_time(stage_times(task), stage_times(order[position + 1]))
-                                                      : task_time(task, stage_times(task));
+            const Seconds duration = behind_partner ? Seconds{0.0}
+                                     : task.with_next
+                                         ? pair_time(stage_times(task), stage_times(order[position + 1]), times.rates)
+                                         : task_time(task, stage_times(task));
             const TaskIndex index = graph.add_task(static_cast<StreamIndex>(rank), duration);
             const std::size_t place = at(pipeline.stage_of(rank, task.chunk), task.micro_batch);
             chunk_of[place] = task.chunk;
@@ -277,7 +296,7 @@ void pipeline_graph(const Pipeline& pipeline, const PipelineTimes& times, TaskGr
             const int chunk = chunk_of[at(stage, i)];
             const int rank = pipeline.rank_of(stage, chunk), next_rank = pipeline.rank_of(stage + 1, chunk);
             // Interleaved: the last rank and rank 0 are neighbours by the link of the last rank.
-            const bool around = next_rank == 0 && rank == p - 1 && !model::splits_backward(pipeline.schedule);
+            const bool around = goes_around(pipeline, rank, next_rank);
             const Seconds link = next_rank == rank && p > 1 ? Seconds{0.0}
                                  : around                   ? times.links[static_cast<std::size_t>(p - 1)]
                                           : times.links[static_cast<std::size_t>(std::min(rank, next_rank))];

@@ -11,7 +11,7 @@ namespace {
 using std::int64_t;
 
 model::LayoutRules rules_of(const Job& job) noexcept {
-    return {job.transformer, job.cluster, job.sequence_length, job.precision};
+    return {job.transformer, job.cluster, job.sequence_length, job.precision, job.methods};
 }
 
 /// Half-open range of layers, embedding and head flags of a chunk, before dense and MoE layers are told apart.

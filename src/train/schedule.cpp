@@ -28,13 +28,15 @@ Pipeline pipeline_of(const model::Layout& layout) noexcept {
 
 std::int64_t num_warm_up_forwards(const Pipeline& pipeline, int rank) noexcept {
     const std::int64_t p = pipeline.num_ranks, v = pipeline.num_chunks, forwards = pipeline.forwards_per_rank();
+    const std::int64_t extra = pipeline.paired ? 1 : 0;
     switch (pipeline.schedule) {
         case PipelineSchedule::gpipe:
             return forwards;
         case PipelineSchedule::one_f_one_b:
-            return std::min(forwards, p - 1 - rank);
+            // A pair waits for both directions, so neighbours must lie two micro-batches apart, not one.
+            return std::min(forwards, (pipeline.paired ? 2 : 1) * (p - 1 - rank) + extra);
         case PipelineSchedule::interleaved:
-            return std::min(forwards, 2 * (p - 1 - rank) + (v - 1) * p);
+            return std::min(forwards, 2 * (p - 1 - rank) + (v - 1) * p + extra);
         case PipelineSchedule::zb_1p:
         case PipelineSchedule::zb_v:
         case PipelineSchedule::v_half:
@@ -57,7 +59,11 @@ ScheduledTask scheduled_task(const Pipeline& pipeline, int rank, std::int64_t po
     if (position < warm_up) return numbered(pipeline, TaskKind::forward, position);
     if (position < warm_up + 2 * steady) {
         const std::int64_t pair = (position - warm_up) / 2;
-        if ((position - warm_up) % 2 == 0) return numbered(pipeline, TaskKind::forward, warm_up + pair);
+        if ((position - warm_up) % 2 == 0) {
+            ScheduledTask forward = numbered(pipeline, TaskKind::forward, warm_up + pair);
+            forward.with_next = pipeline.paired;
+            return forward;
+        }
         return numbered(pipeline, TaskKind::backward, pair);
     }
     return numbered(pipeline, TaskKind::backward, position - warm_up - steady);

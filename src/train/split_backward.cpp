@@ -80,15 +80,25 @@ std::int64_t v_chunks_held(PipelineSchedule schedule, int num_ranks) noexcept {
 }
 
 void SplitBackwardOrders::build(const Pipeline& pipeline) {
-    base::expects(model::splits_backward(pipeline.schedule), "the schedule splits the backward");
+    base::expects(model::splits_backward(pipeline.schedule) || pipeline.paired, "the schedule is kept as lists");
     tasks_.clear();
     first_.assign(1, 0);
-    if (pipeline.schedule == PipelineSchedule::zb_1p)
+    if (pipeline.paired)
+        build_paired(pipeline);
+    else if (pipeline.schedule == PipelineSchedule::zb_1p)
         build_zb_1p(pipeline);
     else if (pipeline.schedule == PipelineSchedule::dualpipe || pipeline.schedule == PipelineSchedule::dualpipe_v)
         build_dualpipe(pipeline);
     else
         build_v_shaped(pipeline);
+}
+
+void SplitBackwardOrders::build_paired(const Pipeline& pipeline) {
+    for (int rank = 0; rank < pipeline.num_ranks; ++rank) {
+        for (std::int64_t position = 0; position < pipeline.tasks_per_rank(); ++position)
+            tasks_.push_back(scheduled_task(pipeline, rank, position));
+        first_.push_back(tasks_.size());
+    }
 }
 
 void SplitBackwardOrders::build_zb_1p(const Pipeline& pipeline) {

@@ -1,5 +1,7 @@
 #include "windtunnel/train/stage_costs.hpp"
 
+#include <algorithm>
+
 #include "windtunnel/train/shared_port.hpp"
 
 namespace windtunnel::train {
@@ -9,10 +11,38 @@ namespace {
 template <class Sum, class Value>
 void add_blocks(const ChunkLoad& load, const UnitCosts& costs, Sum& sum, const Value& value) {
     if (load.embedding) sum += value(costs.embedding);
-    if (load.dense_layers > 0) sum += value(costs.dense_layer) * static_cast<double>(load.dense_layers);
-    if (load.moe_layers > 0) sum += value(costs.moe_layer) * static_cast<double>(load.moe_layers);
+    const LayerSplit layers = layer_split(load, costs);
+    if (layers.dense > 0.0) sum += value(costs.dense_layer) * layers.dense;
+    if (layers.kept_dense > 0.0) sum += value(costs.kept_dense_layer) * layers.kept_dense;
+    if (layers.moe > 0.0) sum += value(costs.moe_layer) * layers.moe;
+    if (layers.kept_moe > 0.0) sum += value(costs.kept_moe_layer) * layers.kept_moe;
     if (load.mtp_layers > 0) sum += value(costs.mtp) * static_cast<double>(load.mtp_layers);
     if (load.head) sum += value(costs.head);
+}
+
+/// Transfers that keep their sender waiting.
+void add_blocked(PartTimes& sum, const UnitCosts& costs, bool sends) noexcept {
+    if (sends) sum[Part::pp_comm] += costs.blocked;
+}
+
+/// Packs the documents of a step; time of a document as the layers of the model take it.
+Packed packed_documents(const Job& job, const model::Layout& layout, const UnitCosts& costs) {
+    const double layers = job.transformer.num_layers, moe = job.transformer.num_moe_layers();
+    Seconds all, attention;
+    const auto add = [&](const BlockCost& block, double count) {
+        const auto parts = {&block.forward, &block.backward_input, &block.backward_weight};
+        for (const PartTimes* part : parts) {
+            all += part->total() * count;
+            attention += (*part)[Part::attention] * count;
+        }
+    };
+    add(costs.dense_layer, layers - moe);
+    add(costs.moe_layer, moe);
+    const double length = job.sequence_length;
+    const DocumentWork work{(all - attention).value() / length, attention.value() / (length * length)};
+    const Bins bins{layout.data_parallel(), static_cast<int>(layout.num_micro_batches()),
+                    static_cast<double>(layout.micro_batch_size), length};
+    return pack(job.documents, bins, work, layout.pipeline_parallel);
 }
 
 PartTimes backward(const BlockCost& block) noexcept {
@@ -44,21 +74,48 @@ BlockSum sum_of(const BlockCost& block) noexcept {
 
 }  // namespace
 
+double StageCosts::load_of(std::int64_t first, std::int64_t last) const noexcept {
+    if (!packed) return static_cast<double>(last - first);
+    double sum = 0.0;
+    for (std::int64_t i = first; i < last; ++i) sum += packed->load[static_cast<std::size_t>(i)];
+    return sum;
+}
+
+Pipeline pipeline_of(const Job& job, const model::Layout& layout) noexcept {
+    Pipeline pipeline = pipeline_of(layout);
+    using enum model::PipelineSchedule;
+    const bool has_pairs = layout.schedule == one_f_one_b || layout.schedule == interleaved;
+    pipeline.paired = job.methods.overlap.experts && has_pairs && job.transformer.experts.has_value();
+    return pipeline;
+}
+
+LayerSplit layer_split(const ChunkLoad& load, const UnitCosts& costs) noexcept {
+    if (costs.recomputed_layers < 0)
+        return {static_cast<double>(load.dense_layers), static_cast<double>(load.moe_layers), 0.0, 0.0};
+    const int dense = std::min(load.dense_layers, costs.recomputed_layers);
+    const int moe = std::min(load.moe_layers, costs.recomputed_layers - dense);
+    return {static_cast<double>(dense), static_cast<double>(moe), static_cast<double>(load.dense_layers - dense),
+            static_cast<double>(load.moe_layers - moe)};
+}
+
 PartTimes chunk_forward_parts(const ChunkLoad& load, const UnitCosts& costs) noexcept {
     PartTimes sum;
     add_blocks(load, costs, sum, [](const BlockCost& block) { return block.forward; });
+    add_blocked(sum, costs, !load.head);
     return sum;
 }
 
 PartTimes chunk_backward_parts(const ChunkLoad& load, const UnitCosts& costs) noexcept {
     PartTimes sum;
     add_blocks(load, costs, sum, [](const BlockCost& block) { return backward(block); });
+    add_blocked(sum, costs, !load.embedding);
     return sum;
 }
 
 PartTimes chunk_backward_input_parts(const ChunkLoad& load, const UnitCosts& costs) noexcept {
     PartTimes sum;
     add_blocks(load, costs, sum, [](const BlockCost& block) { return block.backward_input; });
+    add_blocked(sum, costs, !load.embedding);
     return sum;
 }
 
@@ -71,7 +128,11 @@ PartTimes chunk_backward_weight_parts(const ChunkLoad& load, const UnitCosts& co
 void stage_costs(const Job& job, const model::Layout& layout, const UnitCosts& costs, StageCosts& stages) {
     const auto ranks = static_cast<std::size_t>(layout.pipeline_parallel);
     const std::size_t num_stages = ranks * static_cast<std::size_t>(layout.virtual_pipeline);
-    const Pipeline pipeline = pipeline_of(layout);
+    const Pipeline pipeline = pipeline_of(job, layout);
+    const model::Overlap& overlap = job.methods.overlap;
+    stages.rates = {overlap.compute_rate.value_or(compute_beside_exchange), overlap.communication_rate};
+    stages.packed.reset();
+    if (job.documents.vary()) stages.packed = packed_documents(job, layout, costs);
     stages.chunks.resize(num_stages);
     stages.links.assign(ranks, costs.boundary_time);
     stages.held.assign(ranks, HeldParameters{});
@@ -82,10 +143,17 @@ void stage_costs(const Job& job, const model::Layout& layout, const UnitCosts& c
         const ChunkLoad load = chunk_load(job.transformer, layout, static_cast<int>(i));
         BlockSum sum;
         if (load.embedding) sum.add(embedding, 1.0);
-        sum.add(dense, load.dense_layers);
-        sum.add(moe, load.moe_layers);
+        const LayerSplit layers = layer_split(load, costs);
+        sum.add(dense, layers.dense);
+        sum.add(moe, layers.moe);
+        if (costs.recomputed_layers >= 0) {
+            sum.add(sum_of(costs.kept_dense_layer), layers.kept_dense);
+            sum.add(sum_of(costs.kept_moe_layer), layers.kept_moe);
+        }
         sum.add(mtp, load.mtp_layers);
         if (load.head) sum.add(head, 1.0);
+        if (!load.head) sum.time.forward += costs.blocked;
+        if (!load.embedding) sum.time.backward += costs.blocked;
         stages.chunks[i] = sum.time;
         for (int copy = 0; copy < layout.stage_copies(); ++copy) {
             const auto rank = static_cast<std::size_t>(pipeline.rank_of(static_cast<int>(i), copy));

@@ -1,7 +1,9 @@
 #include "windtunnel/train/unit_costs.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "windtunnel/train/block_graph.hpp"
 #include "windtunnel/train/layer_operators.hpp"
 
 namespace windtunnel::train {
@@ -12,8 +14,21 @@ double layer_input_bytes(const Scope& scope) {
     return 2.0 * scope.own_tokens * scope.job.transformer.hidden;
 }
 
-BlockCost layer_cost(const Scope& scope, bool moe) {
-    BlockBuilder block{scope};
+/// A block with its operators added by `fill`; inside a layer the graph says what hides, where the plan wants it.
+template <class Fill>
+BlockCost block_cost(const Scope& scope, const Fill& fill) {
+    if (!scope.job.methods.overlap.operators) {
+        BlockBuilder block{scope};
+        return fill(block);
+    }
+    GraphRecorder recorder;
+    BlockBuilder block{scope, &recorder};
+    BlockCost cost = fill(block);
+    hide_by_graph(scope.job, recorder.assemble(), cost);
+    return cost;
+}
+
+BlockCost fill_layer(BlockBuilder& block, const Scope& scope, bool moe) {
     add_attention(block, scope);
     if (moe)
         add_experts(block, scope);
@@ -22,16 +37,23 @@ BlockCost layer_cost(const Scope& scope, bool moe) {
     return block.finish(layer_input_bytes(scope));
 }
 
-BlockCost embedding_cost(const Scope& scope) {
-    BlockBuilder block{scope};
+BlockCost layer_cost(const Scope& scope, bool moe) {
+    return block_cost(scope, [&](BlockBuilder& block) { return fill_layer(block, scope, moe); });
+}
+
+BlockCost fill_embedding(BlockBuilder& block, const Scope& scope) {
     add_embedding(block, scope);
     return block.finish_kept();
 }
 
-BlockCost head_cost(const Scope& scope) {
-    BlockBuilder block{scope};
+BlockCost fill_head(BlockBuilder& block, const Scope& scope) {
     add_head(block, scope);
     return block.finish_kept();
+}
+
+BlockCost fill_mtp_projection(BlockBuilder& block, const Scope& scope) {
+    add_mtp_projection(block, scope);
+    return block.finish(2.0 * layer_input_bytes(scope));
 }
 
 void add(BlockCost& sum, const BlockCost& other) {
@@ -50,9 +72,7 @@ void add(BlockCost& sum, const BlockCost& other) {
 
 /// Projection, one layer, and the shared head once more; in a pipeline a copy of the embedding table lies with it.
 BlockCost mtp_cost(const Scope& scope, const UnitCosts& costs) {
-    BlockBuilder block{scope};
-    add_mtp_projection(block, scope);
-    BlockCost mtp = block.finish(2.0 * layer_input_bytes(scope));
+    BlockCost mtp = block_cost(scope, [&](BlockBuilder& block) { return fill_mtp_projection(block, scope); });
     add(mtp, costs.layer(scope.job.transformer.num_moe_layers() > 0));
     BlockCost head = costs.head;
     head.parameters = scope.key.pipelined ? costs.embedding.parameters : 0.0;
@@ -80,19 +100,51 @@ UnitKey unit_key(const model::Layout& layout) noexcept {
     return key;
 }
 
+OperatorGraph block_graph(const Job& job, const UnitKey& key, BlockKind kind) {
+    const Scope scope = scope_of(job, key);
+    GraphRecorder recorder;
+    BlockBuilder block{scope, &recorder};
+    switch (kind) {
+        case BlockKind::dense_layer:
+        case BlockKind::moe_layer:
+            fill_layer(block, scope, kind == BlockKind::moe_layer);
+            break;
+        case BlockKind::embedding:
+            fill_embedding(block, scope);
+            break;
+        case BlockKind::head:
+            fill_head(block, scope);
+            break;
+        case BlockKind::mtp_projection:
+            fill_mtp_projection(block, scope);
+            break;
+    }
+    return recorder.assemble();
+}
+
 UnitCosts unit_costs(const Job& job, const UnitKey& key) {
     const Scope scope = scope_of(job, key);
     const model::Transformer& model = job.transformer;
     UnitCosts costs;
     if (model.num_moe_layers() < model.num_layers) costs.dense_layer = layer_cost(scope, false);
     if (model.num_moe_layers() > 0) costs.moe_layer = layer_cost(scope, true);
-    costs.embedding = embedding_cost(scope);
-    costs.head = head_cost(scope);
+    const model::Recomputation& how = job.methods.recomputation;
+    if (key.recompute == model::Recompute::full && how.method == model::RecomputeMethod::block && how.layers > 0) {
+        UnitKey kept = key;
+        kept.recompute = model::Recompute::none;
+        const Scope plain = scope_of(job, kept);
+        costs.recomputed_layers = how.layers;
+        if (model.num_moe_layers() < model.num_layers) costs.kept_dense_layer = layer_cost(plain, false);
+        if (model.num_moe_layers() > 0) costs.kept_moe_layer = layer_cost(plain, true);
+    }
+    costs.embedding = block_cost(scope, [&](BlockBuilder& block) { return fill_embedding(block, scope); });
+    costs.head = block_cost(scope, [&](BlockBuilder& block) { return fill_head(block, scope); });
     if (model.num_mtp_layers > 0) costs.mtp = mtp_cost(scope, costs);
     if (key.pipelined) {
         costs.boundary = Bytes{layer_input_bytes(scope)};
         const bool leaves = job.cluster.num_cards() > scope.links.domain_size;
         costs.boundary_time = comm::transfer_time(costs.boundary, leaves ? scope.links.outside : scope.links.inside);
+        if (!job.methods.overlap.point_to_point) std::swap(costs.blocked, costs.boundary_time);
     }
     const model::Efficiency& e = job.efficiency;
     costs.outside_fitted_range = outside(model.hidden, e.fitted_min_hidden, e.fitted_max_hidden) ||

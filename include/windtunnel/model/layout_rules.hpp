@@ -7,6 +7,7 @@
 
 #include "windtunnel/model/hardware.hpp"
 #include "windtunnel/model/layout.hpp"
+#include "windtunnel/model/training_methods.hpp"
 #include "windtunnel/model/transformer.hpp"
 #include "windtunnel/model/verdict.hpp"
 
@@ -18,6 +19,7 @@ struct LayoutRules {
     const Cluster& cluster;
     int sequence_length = 0;
     Precision precision = Precision::bf16;
+    const TrainingMethods& methods = plain_methods;
 
     /// Is this one rule broken? A rule that has no meaning for the layout (an odd division before it) is not broken.
     [[nodiscard]] bool breaks(const Layout& layout, VerdictReason rule) const noexcept;

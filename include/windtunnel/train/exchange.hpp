@@ -12,6 +12,14 @@ struct HeldParameters {
     double expert = 0.0;  ///< replicated over edp
 };
 
+/// Ranks that share out states, and how many such groups hold the same ones. Without a shard group of the plan: all
+/// ranks that hold a copy, in one group. Experts: the largest group that divides both.
+struct ShardGroups {
+    int ranks = 1, expert_ranks = 1;
+    int replicas = 1, expert_replicas = 1;
+};
+[[nodiscard]] ShardGroups shard_groups(const Job& job, const model::Layout& layout) noexcept;
+
 /// Work of one micro-batch under which an exchange can hide.
 struct HidingWindow {
     Seconds forward, backward;
@@ -26,7 +34,9 @@ struct HidingWindow {
 ///          once a step. Exposed = max((1 - hidden) x time, time - window), where the window is the compute at hand:
 ///          one backward (one forward for gathers) of the micro-batch, or of the last (first) one where the exchange
 ///          comes once a step. A stage that dualpipe holds twice is exchanged with its copy: groups twice as large,
-///          over twice the domains.
+///          over twice the domains. With a shard group s below that (hybrid sharding) scatter and gather stay inside
+///          it, and the 1/s that a rank keeps is all-reduced over the groups. With a bucket size the exchange goes
+///          bucket by bucket: all but one hide under the window, and each pays its own latency.
 /// Source:  ZeRO: Rajbhandari et al., SC20; Megatron-LM distributed optimizer; PyTorch FSDP.
 [[nodiscard]] Seconds exchange_time(const Job& job, const model::Layout& layout, const HeldParameters& held,
                                     const HidingWindow& window);

@@ -16,6 +16,8 @@ struct Job {
     bool flash_attention = true;    ///< false: batched products with stored scores, and dropout masks
     bool fused_operators = true;    ///< false: activation, dropout and cross-entropy as separate kernels hold more
     double reserve_fraction = 0.0;  ///< of card memory that must stay free
+    model::TrainingMethods methods{};
+    model::Documents documents{};
 };
 
 /// Expects plan.training.

@@ -50,6 +50,9 @@ struct StageMemory {
     [[nodiscard]] Bytes total() const noexcept { return allocated() + reserve; }
 };
 
+/// Kept from forward to backward by one micro-batch in one chunk.
+[[nodiscard]] Bytes chunk_activations(const ChunkLoad& load, const UnitCosts& costs) noexcept;
+
 /// Per pipeline rank, all the stages that it holds (dualpipe: of both directions). Activations by the schedule's depth:
 /// the number of micro-batches that a chunk holds at once.
 [[nodiscard]] std::vector<StageMemory> stage_memory(const Job& job, const model::Layout& layout,

@@ -21,22 +21,51 @@ struct ChunkTimes {
 /// Source: DeepSeek-V3 technical report, 2024, section 3.2.2.
 inline constexpr double compute_beside_exchange = 1.0 - 20.0 / 132.0;
 
+/// How much of their speed the two keep while they run beside each other.
+struct PairRates {
+    double compute = compute_beside_exchange;
+    double communication = 1.0;
+    /// Of a second of communication under compute, what is gained.
+    [[nodiscard]] constexpr double gain() const noexcept {
+        if (communication == 1.0) return compute;
+        const double left = 1.0 - (1.0 - compute) / communication;
+        return left > 0.0 ? left : 0.0;
+    }
+};
+
 /// What a forward and a backward save that run together: the expert communication of each hides under the compute of
-/// the other, which goes on at `compute_beside_exchange` of its speed meanwhile. 0 for a model without experts.
-[[nodiscard]] constexpr Seconds saved_by_pair(const ChunkTimes& forward, const ChunkTimes& backward) noexcept {
+/// the other, which goes on at `rates.compute` of its speed meanwhile. 0 for a model without experts.
+[[nodiscard]] constexpr Seconds saved_by_pair(const ChunkTimes& forward, const ChunkTimes& backward,
+                                              const PairRates& rates = {}) noexcept {
     const Seconds backward_compute = backward.backward - backward.backward_exchange;
     const Seconds forward_compute = forward.forward - forward.forward_exchange;
     const Seconds under_backward =
         forward.forward_exchange < backward_compute ? forward.forward_exchange : backward_compute;
     const Seconds under_forward =
         backward.backward_exchange < forward_compute ? backward.backward_exchange : forward_compute;
-    return (under_backward + under_forward) * compute_beside_exchange;
+    return (under_backward + under_forward) * rates.gain();
 }
 
 /// Durations of a pipeline.
 struct PipelineTimes {
     std::span<const ChunkTimes> chunks;  ///< by stage in pipeline order, see Pipeline::stage_of()
     std::span<const Seconds> links;  ///< transfer between rank r and r + 1 (the last one and rank 0), either direction
+    PairRates rates{};
+    std::span<const double> loads{};  ///< of each micro-batch, multiplies its durations; empty: 1
+
+    [[nodiscard]] double load_of(std::int64_t micro_batch) const noexcept {
+        return loads.empty() ? 1.0 : loads[static_cast<std::size_t>(micro_batch)];
+    }
+    /// Of a stage, for one micro-batch.
+    [[nodiscard]] ChunkTimes chunk(int stage, std::int64_t micro_batch) const noexcept {
+        ChunkTimes one = chunks[static_cast<std::size_t>(stage)];
+        if (loads.empty()) return one;
+        const double load = load_of(micro_batch);
+        for (Seconds* time :
+             {&one.forward, &one.backward, &one.backward_weight, &one.forward_exchange, &one.backward_exchange})
+            *time *= load;
+        return one;
+    }
 };
 
 struct PipelineRun {
@@ -55,7 +84,7 @@ struct PipelineRun {
 /// Returns: the same times as execute() on pipeline_graph(), without building the graph; about 10 ns a task.
 /// Limits:  beyond `max_tasks` tasks the steady state is continued linearly (the schedule is periodic there): the
 /// difference of
-///          two shorter runs is the slope.
+///          two shorter runs is the slope; loads count by their mean then.
 class PipelineRunner {
 public:
     static constexpr std::int64_t max_tasks = std::int64_t{1} << 23;

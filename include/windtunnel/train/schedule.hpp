@@ -26,6 +26,9 @@ struct Pipeline {
     int num_chunks = 1;  ///< per rank; dualpipe: the stages of both directions, micro-batches m/2 to m - 1 come
                          ///< from the far end
     std::int64_t num_micro_batches = 1;
+    /// 1f1b and interleaved: after one more warm-up forward (1f1b: as many as interleaved, 2(p - 1 - rank) + 1) each
+    /// forward runs as a pair with the backward behind it.
+    bool paired = false;
 
     [[nodiscard]] bool is_dualpipe() const noexcept { return schedule == model::PipelineSchedule::dualpipe; }
     [[nodiscard]] std::int64_t forwards_per_rank() const noexcept {

@@ -26,7 +26,8 @@ namespace windtunnel::train {
 ///          Controllable Memory, 2024 (V-Half, V-Min); DeepSeek-V3 technical report, 2024, and the DualPipe README.
 class SplitBackwardOrders {
 public:
-    /// Expects model::splits_backward(pipeline.schedule) and the rules of model/layout_rules.hpp.
+    /// Expects model::splits_backward(pipeline.schedule), or pairs of forward and backward (Pipeline::paired), and the
+    /// rules of model/layout_rules.hpp.
     void build(const Pipeline& pipeline);
     [[nodiscard]] std::size_t num_tasks() const noexcept { return tasks_.size(); }  ///< of all ranks
     [[nodiscard]] std::span<const ScheduledTask> of_rank(int rank) const noexcept {
@@ -35,6 +36,7 @@ public:
     }
 
 private:
+    void build_paired(const Pipeline& pipeline);
     void build_zb_1p(const Pipeline& pipeline);
     void build_v_shaped(const Pipeline& pipeline);
     void build_dualpipe(const Pipeline& pipeline);

@@ -36,7 +36,9 @@ struct StepResult {
     double tokens_per_second = 0;  ///< of the job
     model::Evidence evidence = model::Evidence::assumed;
     bool outside_fitted_range = false;
-    double relative_error_90 = 0;  ///< half-width of the 90 % interval, 0: unknown
+    double relative_error_90 = 0;        ///< half-width of the 90 % interval, 0: unknown
+    double fill = 1.0;                   ///< tokens of documents over the room in the micro-batches
+    double micro_batch_imbalance = 1.0;  ///< work of the heaviest micro-batch over the mean
 };
 [[nodiscard]] StepResult step_result(const Job& job, const model::Layout& layout, const UnitCosts& costs);
 /// Only the time, the same number: for searches.
@@ -57,13 +59,23 @@ struct StepWorkspace {
 /// One task as it ran, for a timeline.
 struct TimelineEvent {
     int stage = 0;
-    std::string stream;  ///< compute, p2p, dp (exchange and what follows it)
+    std::string stream;  ///< compute, p2p forward and backward, dp (exchange and what follows it)
     std::string name;    ///< "F mb 3 chunk 0"
     Seconds start, duration;
     std::vector<std::pair<Part, Seconds>> parts;  ///< nested sub-events, in order; they sum to duration
 };
 [[nodiscard]] std::vector<TimelineEvent> step_timeline(const Job& job, const model::Layout& layout,
                                                        const UnitCosts& costs);
+
+/// Bytes of a card of a stage from `at` on: states, buffers and reserve all along, activations from the start of a
+/// forward to the end of its backward (of the gradient of the weights, where that runs apart).
+struct MemorySample {
+    int stage = 0;
+    Seconds at;
+    Bytes held;
+};
+[[nodiscard]] std::vector<MemorySample> memory_timeline(const Job& job, const model::Layout& layout,
+                                                        const UnitCosts& costs);
 
 /// Model FLOPs per token (forward + backward), by convention.
 struct FlopsPerToken {

@@ -25,9 +25,11 @@ enum class Part {
     bubble,   // pipeline idle time of the stage that ends last
     dp_comm,
     optimizer,
-    fixed,  // exposed gradient and parameter exchange; optimizer step; once a step
+    fixed,    // exposed gradient and parameter exchange; optimizer step; once a step
+    jitter,   // waiting for the slowest card
+    offload,  // exposed traffic to host memory
 };
-inline constexpr int num_parts = 13;
+inline constexpr int num_parts = 15;
 [[nodiscard]] std::string to_text(Part part);
 
 struct PartTimes {
@@ -57,8 +59,11 @@ struct BlockCost {
 
 struct UnitCosts {
     BlockCost dense_layer, moe_layer, embedding, head, mtp;
-    Bytes boundary;         ///< of one pipeline boundary and direction, one micro-batch, one card
-    Seconds boundary_time;  ///< point-to-point transfer of it, not overlapped
+    BlockCost kept_dense_layer, kept_moe_layer;  ///< the same without recompute, where only some layers are recomputed
+    int recomputed_layers = -1;                  ///< of a chunk, from its first one; -1: all
+    Bytes boundary;                              ///< of one pipeline boundary and direction, one micro-batch, one card
+    Seconds boundary_time;                       ///< point-to-point transfer of it, beside the work of its ranks
+    Seconds blocked;  ///< the same where it keeps its sender waiting; boundary_time is 0 then
     bool outside_fitted_range = false;
     [[nodiscard]] const BlockCost& layer(bool moe) const noexcept { return moe ? moe_layer : dense_layer; }
 };
