@@ -95,9 +95,11 @@ Seconds EngineCost::attention(const FractionalLoad& load) const noexcept {
     const bool latent = a.kind == model::AttentionKind::mla;
     const double head_work = 2.0 * heads * (a.qk_dim() + a.value_dim());
     const double absorbed_work = 2.0 * heads * (2.0 * a.kv_lora_rank + a.qk_rope_head_dim);
+    const double group = latent ? 1.0 : static_cast<double>(a.num_heads) / std::max(1, a.num_kv_heads);
+    const double reads = 1.0 + (group - 1.0) * e.group_reads;
     const auto decode = [&](double context) {
         const Seconds reading =
-            Bytes{context * kv_width_ * setup_.numbers.kv_bytes} / (card.memory_bandwidth * e.cache);
+            Bytes{context * reads * kv_width_ * setup_.numbers.kv_bytes} / (card.memory_bandwidth * e.cache);
         const Flops work{context * query_tokens_ * (latent ? absorbed_work : head_work)};
         return std::max(reading, work / (peak * (latent ? e.latent_attention : e.attention)));
     };
@@ -147,6 +149,11 @@ Seconds EngineCost::all_reduce(double tokens) const noexcept {
     return setup_.efficiency.all_reduce_latency + comm::all_reduce_time(message, group, links);
 }
 
+Seconds EngineCost::exchange_issue() const noexcept {
+    const bool exchanged = setup_.layout.expert_parallel > 1 && setup_.layout.attention_data_parallel > 1;
+    return exchanged ? setup_.efficiency.all_to_all_issue : Seconds{0.0};
+}
+
 Seconds EngineCost::dispatch_and_combine(double tokens) const noexcept {
     const int ranks = setup_.layout.expert_parallel;
     const model::Experts& x = *setup_.transformer.experts;
@@ -159,7 +166,8 @@ Seconds EngineCost::dispatch_and_combine(double tokens) const noexcept {
     const double elements = tokens / setup_.layout.tensor_parallel * copies * setup_.transformer.hidden;
     const Seconds there = comm::all_to_all_time(Bytes{elements * setup_.numbers.dispatch_bytes}, group, links);
     const Seconds back = comm::all_to_all_time(Bytes{elements * setup_.numbers.combine_bytes}, group, links);
-    return 2.0 * (setup_.efficiency.all_to_all_latency + setup_.link_wait) + there + back;
+    const Seconds waiting = setup_.efficiency.all_to_all_latency + setup_.link_wait;
+    return 2.0 * (waiting + exchange_issue()) + there + back;
 }
 
 EngineCost::Layers EngineCost::layers(const FractionalLoad& load, double tokens) const noexcept {
@@ -206,7 +214,8 @@ StepParts EngineCost::step_parts(const FractionalLoad& whole) const noexcept {
         const Layers half = layers(share_of(load, 2.0), 0.5 * tokens);
         const Seconds computing = half.parts.sum();
         parts = 2.0 * half.parts;
-        parts.collectives += std::max(Seconds{0.0}, half.expert_traffic - computing);
+        const Seconds issue = 2.0 * moe_layers_ * exchange_issue();
+        parts.collectives += 2.0 * issue + std::max(Seconds{0.0}, half.expert_traffic - issue - computing);
     } else {
         const Layers all = layers(load, tokens);
         parts = all.parts;
@@ -220,7 +229,7 @@ StepParts EngineCost::step_parts(const FractionalLoad& whole) const noexcept {
         parts += share * all.parts;
         parts.collectives += share * all.expert_traffic;
     }
-    const Seconds issued = num_layers_ * e.eager_floor_per_layer;
+    const Seconds issued = num_layers_ * e.eager_floor_per_layer + moe_layers_ * e.eager_floor_per_expert_layer;
     if (load.prefill_tokens > 0.0) parts.host = std::max(Seconds{0.0}, issued - parts.sum());
     const double vocabulary = static_cast<double>(setup_.transformer.vocabulary) * setup_.transformer.hidden;
     const double rows = whole.outputs + whole.decode_sequences * (query_tokens_ - 1.0);

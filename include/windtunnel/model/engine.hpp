@@ -2,6 +2,8 @@
 /// An instance of an inference engine: how a model is cut over its cards, in which numbers it computes, and what the
 /// engine's software reaches of the cards.
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "windtunnel/base/quantity.hpp"
 #include "windtunnel/model/efficiency.hpp"
@@ -67,14 +69,33 @@ struct EngineEfficiency {
     double permute_passes = 4;      ///< the same for tokens x top_k x hidden of an expert layer
     Seconds all_reduce_latency{12e-6};
     Seconds all_to_all_latency{40e-6};      ///< of dispatch and of combine each, synchronisation of the ranks included
+    Seconds all_to_all_issue{10e-6};        ///< of dispatch and of combine each, on the cores: no overlap hides it
     Seconds fixed_per_layer{15e-6};         ///< start of the kernels of a layer in a captured graph
     Seconds fixed_per_expert_layer{20e-6};  ///< more for a layer with experts
     Seconds fixed_per_latent_layer{10e-6};  ///< more for a layer with MLA
     Seconds fixed_per_step{1.0e-3};         ///< scheduler, sampler, host gap
     Seconds fixed_per_sequence{8e-6};       ///< host work of a sequence in a step
     Seconds eager_floor_per_layer{0.5e-3};  ///< least time of a layer of a step with prefill: the host issues kernels
-    Seconds first_token_fixed{10e-3};       ///< of a request: tokenizer, queue hand-over, first sampling
-    double relative_error_90 = 0.0;         ///< of TPOT on rows that were not fitted: half-width; 0: unknown
+    Seconds eager_floor_per_expert_layer{0.3e-3};  ///< more for a layer with experts
+    Seconds first_token_fixed{10e-3};              ///< of a request: tokenizer, queue hand-over, first sampling
+    double group_reads = 0.05;       ///< query heads of a group beyond the first that read its keys and values again
+    double aligned_share = 0.1;      ///< requests of a closed loop with equal lengths that start together
+    double natural_skew = 1.3;       ///< load of the fullest card over the mean where nothing balances the experts
+    double relative_error_90 = 0.0;  ///< of TPOT on rows that were not fitted: half-width; 0: unknown
 };
+
+/// One value of the set: where it stands, its unit in files ("": a share or a count) and its bounds (of seconds: in s).
+struct EngineParameter {
+    std::string name;
+    std::variant<double EngineEfficiency::*, Seconds EngineEfficiency::*> member;
+    std::string unit;
+    double least = 0.0, most = 1.0;
+    std::string meaning;
+
+    [[nodiscard]] double get(const EngineEfficiency& set) const noexcept;  ///< seconds as s
+    void put(EngineEfficiency& set, double value) const noexcept;
+};
+/// All of them, in the order of the struct; reader, writer and fit use this list.
+[[nodiscard]] const std::vector<EngineParameter>& engine_parameters();
 
 }  // namespace windtunnel::model

@@ -70,6 +70,7 @@ private:
     [[nodiscard]] Seconds attention(const FractionalLoad& load) const noexcept;
     [[nodiscard]] Seconds experts(double tokens) const noexcept;
     [[nodiscard]] Seconds dispatch_and_combine(double tokens) const noexcept;
+    [[nodiscard]] Seconds exchange_issue() const noexcept;
     [[nodiscard]] Seconds all_reduce(double tokens) const noexcept;
 
     EngineSetup setup_;

@@ -61,9 +61,11 @@ model::EngineEfficiency ideal() {
     model::EngineEfficiency e;
     e.weights = e.cache = e.gemm = e.gemm_8 = e.attention = e.latent_attention = 1.0;
     e.grouped_memory = e.grouped_gemm = e.scale_up = e.scale_out = 1.0;
-    e.streaming_passes = e.permute_passes = 0.0;
-    e.all_reduce_latency = e.all_to_all_latency = e.fixed_per_layer = e.fixed_per_expert_layer = Seconds{0.0};
+    e.streaming_passes = e.permute_passes = e.group_reads = 0.0;
+    e.all_reduce_latency = e.all_to_all_latency = e.all_to_all_issue = e.fixed_per_layer = e.fixed_per_expert_layer =
+        Seconds{0.0};
     e.fixed_per_latent_layer = e.fixed_per_step = e.fixed_per_sequence = e.eager_floor_per_layer = Seconds{0.0};
+    e.eager_floor_per_expert_layer = Seconds{0.0};
     e.first_token_fixed = Seconds{0.0};
     return e;
 }
@@ -177,9 +179,10 @@ TEST(EngineCost, TwoHalvesHideTheExchangeButReadTheWeightsTwice) {
     };
     EXPECT_LT(gain(2), gain(256));  // one sequence a half: everything is read twice
     EXPECT_GT(gain(256), 1.0);
-    // Nothing is hidden beyond what there is to hide.
-    const StepParts parts = EngineCost{halves}.step_parts(decodes(256, 2048.0));
-    EXPECT_GE(parts.collectives.value(), 0.0);
+    // What the cores do for an exchange is not hidden: 2 halves x 2 x 58 layers x 10 us on top of the rest.
+    const double before = EngineCost{halves}.step_time(decodes(256, 2048.0)).value();
+    halves.efficiency.all_to_all_issue = Seconds{10e-6};
+    EXPECT_NEAR(EngineCost{halves}.step_time(decodes(256, 2048.0)).value(), before + 4.0 * 58.0 * 10e-6, 1e-9);
 }
 
 TEST(EngineCost, DraftTokensAreVerifiedInOneStep) {
@@ -211,6 +214,14 @@ TEST(EngineCost, AWindowBoundsWhatIsRead) {
     // 40 layers read 1000 tokens, 40 layers 128, 2048 elements each.
     EXPECT_NEAR(cost.step_parts(decodes(1, 1000.0)).attention.value(), 40.0 * (1000 + 128) * 2048.0 * 2.0 / 2e12,
                 1e-12);
+}
+
+TEST(EngineCost, KernelsWithoutGroupSharingReadTheCacheOncePerQueryHead) {
+    // 64 query heads over 8 key/value heads: 1 + 7 x 0.5 = 4.5 reads.
+    EngineSetup setup{llama3_70b(), round_card(), ideal(), {}, {}, {}};
+    const double shared = EngineCost{setup}.step_parts(decodes(1, 1000.0)).attention.value();
+    setup.efficiency.group_reads = 0.5;
+    EXPECT_NEAR(EngineCost{setup}.step_parts(decodes(1, 1000.0)).attention.value(), 4.5 * shared, 1e-15);
 }
 
 TEST(EngineCost, NoSequencesTakeNoTime) {
