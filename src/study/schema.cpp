@@ -2,6 +2,7 @@
 
 #include "layout_columns.hpp"
 #include "windtunnel/model/verdict.hpp"
+#include "windtunnel/study/serve_study.hpp"
 #include "windtunnel/study/trials.hpp"
 #include "windtunnel/train/unit_costs.hpp"
 
@@ -181,12 +182,13 @@ store::TableSchema train_parts_schema() {
 }
 
 store::TableSchema train_timeline_schema() {
-    return {
-        "train/timeline",
-        "what the streams of each stage do during the step of the first layout, in order of time; at most 20,000 rows",
-        {integer("stage", "pipeline stage, from 0"), text("stream", "compute, p2p, or dp: exchange and what follows"),
-         text("task", "what it does"), real("start_s", "s", "since the start of the step"),
-         real("duration_s", "s", "how long")}};
+    return {"train/timeline",
+            "what the streams of each stage do during the step of the first layout, in order of time; at most the "
+            "first 4,000",
+            {integer("stage", "pipeline stage, from 0"),
+             text("stream", "compute, p2p forward or backward, or dp: exchange and what follows"),
+             text("task", "what it does"), real("start_s", "s", "since the start of the step"),
+             real("duration_s", "s", "how long")}};
 }
 
 store::TableSchema train_memory_schema() {
@@ -208,10 +210,12 @@ store::TableSchema trials_summary_schema(const std::string& group, const std::ve
     columns = joined(columns, estimate("wall", "_s", "s", "wall clock of a trial"));
     columns = joined(columns, estimate("goodput", "", "1", "useful share of the wall clock"));
     columns =
-        joined(columns, estimate("availability", "", "1", "share of the wall clock neither recovering nor waiting"));
+        joined(columns, estimate("availability", "", "1", "share of the wall clock not standing still for a failure"));
     columns = joined(columns, estimate("stops", "", "1", "failures that stopped the job"));
     columns =
         joined(columns, {real("fewest_spares", "1", "lowest level of the spare pool, mean over trials"),
+                         real("mean_spares", "1", "level of the spare pool over time, mean over trials"),
+                         real("without_spare", "1", "share of time in which the pool is empty, mean over trials"),
                          real("failure_free_s", "s", "wall clock without failures; nan: only a horizon is given"),
                          real("exact_goodput", "1", "long-run goodput of the Markov job; nan: it is none"),
                          real("exact_availability", "1", "long-run availability of the Markov job; nan: it is none"),
@@ -336,6 +340,88 @@ store::TableSchema validate_figures_schema() {
          choice("exceeds", "is it outside its limit", {"no", "yes"})}};
 }
 
+store::TableSchema calibrate_sets_schema() {
+    return {"calibrate/sets",
+            "sets of efficiencies: rows and errors",
+            {text("set", "name"), text("version", "hash of rows and values"), integer("fitted_rows", "rows of the fit"),
+             integer("judging_rows", "rows that only judge"),
+             real("error_fitted", "1", "mean absolute relative error of the rows of the fit"),
+             real("error_held_out", "1", "the same of rows of the fit, each by a fit that has not seen its fold"),
+             real("error_judging", "1", "the same of the rows that only judge"),
+             real("half_width_90", "1", "half-width of the 90 % interval of step time, from the folds"),
+             real("drift", "1", "exponentially weighted mean of ln(predicted / measured), rows in order"),
+             real("drift_sigma", "1", "its standard deviation without drift"),
+             choice("drifts", "is it beyond three of them", {"no", "yes"})}};
+}
+
+store::TableSchema calibrate_parameters_schema() {
+    return {
+        "calibrate/parameters",
+        "values that a fit may move",
+        {text("set", "name"), text("name", "key of the calibration file, or release and its name"),
+         text("unit", "unit of the numbers of this row"), real("value", "1", "value"),
+         real("prior", "1", "value without data"), real("lower", "1", "physical bound"),
+         real("upper", "1", "physical bound"), real("low", "1", "95 % interval by bootstrap"),
+         real("high", "1", "95 % interval by bootstrap"), integer("rows", "rows of the fit whose step time it moves"),
+         choice("assumed", "do the data leave it at its prior", {"no", "yes"})}};
+}
+
+store::TableSchema calibrate_residuals_schema() {
+    return {"calibrate/residuals",
+            "every row of every set",
+            {text("set", "name"), text("source", "file of the row"), text("id", "row"),
+             text("hash", "64-bit FNV-1a, hexadecimal"), choice("used", "is it a row of the fit", {"no", "yes"}),
+             real("measured_s", "s", "measured step time"), real("predicted_s", "s", "predicted step time"),
+             real("residual", "1", "ln(predicted / measured)")}};
+}
+
+store::TableSchema calibrate_versions_schema() {
+    return {"calibrate/versions",
+            "values of each version of a set, oldest first",
+            {text("set", "name"), text("version", "of the calibration file"), text("name", "value"),
+             real("value", "1", "in the unit of calibrate/parameters")}};
+}
+
+store::TableSchema calibrate_left_out_schema() {
+    return {"calibrate/left_out",
+            "rows predicted by fits that have not seen their source",
+            {text("source", "file of the row"), text("id", "row"),
+             choice("used", "is it a row of the fit", {"no", "yes"}), real("measured_s", "s", "measured step time"),
+             real("reported_s", "s", "predicted with its source"), real("left_out_s", "s", "predicted without it")}};
+}
+
+store::TableSchema serve_summary_schema() {
+    return {"serve/summary",
+            "one deployment on one load",
+            {integer("trials", "replications"), integer("requests", "requests that count, all replications"),
+             integer("steps", "iterations of the engines, all replications"),
+             integer("cards", "cards of the deployment or of its decode part"),
+             integer("prefill_cards", "cards of the prefill part"),
+             integer("num_blocks", "KV blocks of a data-parallel rank"),
+             real("kv_bytes_per_token", "byte", "KV cache of a token on a card"),
+             real("weights_bytes", "byte", "weights on the fullest card"),
+             real("usable_bytes", "byte", "memory that the engine takes"),
+             text("policy", "rules of the batches, with the version of the engine"),
+             text("problem", "why the deployment cannot work; empty: it can")}};
+}
+
+store::TableSchema serve_latency_schema() {
+    std::vector<std::string> latencies;
+    for (int i = 0; i < serve::num_latencies; ++i) latencies.push_back(serve::to_text(static_cast<serve::Latency>(i)));
+    return {"serve/latency", "latencies of the requests that count, a statistic of each replication averaged over them",
+            joined({choice("latency", "definitions as in the serving benchmark of vLLM", latencies),
+                    choice("statistic", "of the requests of a replication", {"mean", "P50", "P90", "P95", "P99"})},
+                   estimate("time", "_s", "s", "that statistic"))};
+}
+
+store::TableSchema serve_measures_schema() {
+    std::vector<std::string> names;
+    for (int i = 0; i < num_serve_measures; ++i) names.push_back(text_of(static_cast<ServeMeasure>(i)).name);
+    return {"serve/measures", "throughput, use and limits, averaged over replications",
+            joined({choice("measure", "what is measured", names), text("measure_units", "its unit")},
+                   estimate("value", "", "1", "in that unit"))};
+}
+
 std::vector<store::TableSchema> all_schemas() {
     const std::vector<std::string> variants{"components"};
     std::vector<store::TableSchema> all{search_best_schema(),         search_pareto_schema(),  search_verdicts_schema(),
@@ -347,9 +433,14 @@ std::vector<store::TableSchema> all_schemas() {
             all.push_back(schema(group, variants));
     all.push_back(time_to_tokens_schema(variants));
     all.push_back(sampled_measures_schema());
+    for (const auto& schema : {serve_summary_schema, serve_latency_schema, serve_measures_schema})
+        all.push_back(schema());
     all.push_back(validate_rows_schema());
     all.push_back(validate_families_schema());
     all.push_back(validate_figures_schema());
+    for (const auto& schema : {calibrate_sets_schema, calibrate_parameters_schema, calibrate_residuals_schema,
+                               calibrate_versions_schema, calibrate_left_out_schema})
+        all.push_back(schema());
     return all;
 }
 

@@ -53,10 +53,10 @@ std::vector<model::Layout> swept_layouts(const model::Layout& published, const C
 }
 
 void pack_step(base::Packer& packer, const train::StepResult& step) {
-    for (const double value :
-         {step.step_time.value(), step.bubble_fraction, step.model_flops.value(),
-          step.model_flops_full_attention.value(), step.hardware_flops.value(), step.mfu, step.hfu,
-          step.mfu_full_attention, step.peak_used.value(), step.tokens_per_second, step.relative_error_90})
+    for (const double value : {step.step_time.value(), step.bubble_fraction, step.model_flops.value(),
+                               step.model_flops_full_attention.value(), step.hardware_flops.value(), step.mfu, step.hfu,
+                               step.mfu_full_attention, step.peak_used.value(), step.tokens_per_second,
+                               step.relative_error_90, step.fill, step.micro_batch_imbalance})
         packer.put(value);
     for (const Seconds time : step.parts.of) packer.put(time.value());
     packer.put(step.last_stage);
@@ -78,6 +78,8 @@ train::StepResult unpack_step(base::Unpacker& unpacker) {
     step.peak_used = FlopsPerSecond{number()};
     step.tokens_per_second = number();
     step.relative_error_90 = number();
+    step.fill = number();
+    step.micro_batch_imbalance = number();
     for (Seconds& time : step.parts.of) time = Seconds{number()};
     step.last_stage = unpacker.get<int>();
     step.evidence = unpacker.get<model::Evidence>();

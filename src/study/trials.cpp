@@ -82,6 +82,8 @@ std::string to_text(WallPhase phase) {
             return "checkpoint";
         case WallPhase::lost:
             return "lost";
+        case WallPhase::detection:
+            return "detection";
         case WallPhase::recovery:
             return "recovery";
         case WallPhase::waiting:
@@ -224,8 +226,11 @@ std::vector<VariantAnswer> variant_answers(const std::vector<std::string>& names
         answer.available_share = share_estimate(sum.availability.moments);
         answer.stops = estimate(sum.stops.moments);
         answer.fewest_spares = sum.fewest_spares.count > 0 ? sum.fewest_spares.mean : unknown;
+        answer.mean_spares = sum.mean_spares.count > 0 ? sum.mean_spares.mean : unknown;
+        answer.without_spare = sum.without_spare.count > 0 ? sum.without_spare.mean : unknown;
         const std::array<const base::Moments*, num_wall_phases> phases{
-            &sum.useful_s, &sum.slowed_s, &sum.checkpoint_s, &sum.lost_s, &sum.recovery_s, &sum.waiting_s};
+            &sum.useful_s,    &sum.slowed_s,   &sum.checkpoint_s, &sum.lost_s,
+            &sum.detection_s, &sum.recovery_s, &sum.waiting_s};
         for (std::size_t phase = 0; phase < phases.size(); ++phase) answer.phase_s[phase] = estimate(*phases[phase]);
         const double finished_share = 1.0 - static_cast<double>(answer.unfinished) /
                                                 static_cast<double>(std::max<std::uint64_t>(answer.trials, 1));
@@ -260,6 +265,8 @@ std::vector<store::Table> trial_tables(const std::string& group, const std::vect
         for (const Estimate& value : {answer.wall_s, answer.useful_share, answer.available_share, answer.stops})
             put_estimate(summary, value);
         summary.real(answer.fewest_spares)
+            .real(answer.mean_spares)
+            .real(answer.without_spare)
             .real(answer.failure_free_s.value())
             .real(answer.exact.answer ? answer.exact.answer->goodput : unknown)
             .real(answer.exact.answer ? answer.exact.answer->availability : unknown)

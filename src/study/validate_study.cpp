@@ -48,24 +48,51 @@ ValidateStudy::ValidateStudy(std::vector<model::Chain> chains)
         identity_ += fmt::format("{} {} {}\n", chain.id, chain.variant, base::hex_text(chain.text_hash));
 }
 
+ValidateStudy::ValidateStudy(model::ServeMeasurements measurements, bool left_out)
+    : measurements_{std::make_shared<const model::Measurements>()},
+      chains_{std::make_shared<const std::vector<model::Chain>>()},
+      serve_{std::make_shared<const model::ServeMeasurements>(std::move(measurements))} {
+    if (left_out) left_out_ = validate::left_out_of(*serve_);
+    identity_ =
+        fmt::format("study = validate serve\nrows = {}\nleft_out = {}\n", serve_->rows.size(), left_out_.size());
+    for (const model::InputFile& file : serve_->files)
+        identity_ += fmt::format("{} {}\n", file.role, base::hex_text(file.hash));
+}
+
 std::vector<validate::RowResult> ValidateStudy::item(std::uint64_t index) const {
+    if (!serve_->rows.empty()) {
+        if (index < serve_->rows.size()) return validate::run_serve_row(serve_->rows[index], *serve_);
+        return validate::run_left_out(left_out_.at(index - serve_->rows.size()), *serve_);
+    }
     if (chains_->empty()) return validate::run_row(measurements_->rows.at(index), *measurements_);
     return validate::run_chain(model::Chain{chains_->at(index)});  // functions of a copy belong to this thread
 }
 
 std::optional<Round> ValidateStudy::next_round(const State& state) const {
+    constexpr std::uint64_t rows_a_block = 8;
     Round round;
     round.label = "validate: rows";
-    round.num_items = chains_->empty() ? measurements_->rows.size() : chains_->size();
-    round.items_per_block = chains_->empty() ? 8 : 1;
-    if (state.blocks >= round.num_blocks()) return std::nullopt;
+    round.num_items = serve_->rows.empty() ? measurements_->rows.size() : serve_->rows.size();
+    round.items_per_block = rows_a_block;
+    if (!chains_->empty()) {
+        round.num_items = chains_->size();
+        round.items_per_block = 1;
+    }
+    const std::uint64_t blocks_of_rows = round.num_blocks();
+    if (state.blocks < blocks_of_rows) return round;
+    if (state.blocks >= blocks_of_rows + left_out_.size()) return std::nullopt;
+    round.phase = round.number = 1;
+    round.label = "validate: fits without the rows that they judge";
+    round.num_items = left_out_.size();
+    round.items_per_block = 1;
     return round;
 }
 
-ValidateStudy::Partial ValidateStudy::evaluate(const Round&, ItemRange items, std::string_view) const {
+ValidateStudy::Partial ValidateStudy::evaluate(const Round& round, ItemRange items, std::string_view) const {
     Partial results;
+    const std::uint64_t first = round.phase == 1 ? serve_->rows.size() : 0;
     for (std::uint64_t item = items.begin; item < items.end; ++item)
-        for (validate::RowResult& result : this->item(item)) results.push_back(std::move(result));
+        for (validate::RowResult& result : this->item(first + item)) results.push_back(std::move(result));
     return results;
 }
 
@@ -111,8 +138,11 @@ void ValidateStudy::absorb(State& state, const Round&, std::uint64_t, const Part
 }
 
 ValidateAnswer ValidateStudy::answer(const State& state) const {
-    return {state.rows, validate::family_errors(state.rows, measurements_->limits),
-            chains_->empty() ? validate::train_figures(state.rows, *measurements_) : std::vector<validate::Figure>{}};
+    const bool serve = !serve_->rows.empty();
+    return {state.rows, validate::family_errors(state.rows, serve ? serve_->limits : measurements_->limits),
+            serve              ? validate::serve_figures(state.rows, *serve_)
+            : chains_->empty() ? validate::train_figures(state.rows, *measurements_)
+                               : std::vector<validate::Figure>{}};
 }
 
 std::vector<store::Table> ValidateStudy::tables(const State& state) const {

@@ -132,6 +132,18 @@ model::PipelineSplit split_of(const PublishedRow& row, const model::Layout& layo
     return split;
 }
 
+/// Model chunks of a pipeline rank where none are printed: so many layers each, where layers and micro-batches divide.
+std::optional<int> chunks_of(const PublishedRow& row, const model::Layout& layout, std::optional<int> layers_per_chunk,
+                             std::optional<int> assumed) {
+    if (!layers_per_chunk || layout.pipeline_parallel < 2) return assumed;
+    const int per_rank = *layers_per_chunk * layout.pipeline_parallel;
+    const std::int64_t ranks = layout.model_parallel();
+    if (*row.layers % per_rank != 0 || ranks > layout.cards || layout.cards % ranks != 0) return assumed;
+    const std::int64_t at_once = std::int64_t{layout.micro_batch_size} * layout.data_parallel();
+    const bool rounds = layout.global_batch_size % (at_once * layout.pipeline_parallel) == 0;
+    return rounds ? std::optional{*row.layers / per_rank} : assumed;
+}
+
 /// Micro-batch where none is printed; without accumulation all sequences of a data-parallel rank.
 std::optional<int> micro_batch_of(const PublishedRow& row, std::optional<int> assumed, bool whole_batch) {
     const int ranks = *row.tp * *row.pp * row.cp.value_or(1);
@@ -247,7 +259,11 @@ RowJob row_job(const PublishedRow& row, const Measurements& measurements) {
     };
     layout.micro_batch_size = take(row.mbs, micro_batch_of(row, default_micro_batch, whole_batch), 1, "mbs");
     layout.virtual_pipeline =
-        *row.pp == 1 ? 1 : take(row.vpp, default_of(row, measurements, &RowDefaults::virtual_pipeline), 1, "vpp");
+        *row.pp == 1 ? 1
+                     : take(row.vpp,
+                            chunks_of(row, layout, default_of(row, measurements, &RowDefaults::layers_per_chunk),
+                                      default_of(row, measurements, &RowDefaults::virtual_pipeline)),
+                            1, "vpp");
     layout.recompute = recompute_of(
         take(row.recompute, default_of(row, measurements, &RowDefaults::recompute), std::string{"none"}, "recompute"));
     layout.optimizer_sharding =

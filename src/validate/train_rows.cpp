@@ -51,7 +51,7 @@ Bytes predicted_memory(const PublishedRow& row, const Measurements& measurements
         const double layers =
             costs.dense_layer.parameters * row_job.job.transformer.num_layers / row_job.layout.pipeline_parallel;
         const double held = layers + costs.embedding.parameters;
-        const double share = row_job.layout.pipeline_parallel == 1 || held <= 0.0 ? 1.0 : layers / held;
+        const double share = held <= 0.0 ? 1.0 : layers / held;  // the closed form leaves the embedding out
         return (first.weights + first.gradients + first.optimizer) * share + first.activations;
     }
     for (const train::StageMemory& stage : stages) {

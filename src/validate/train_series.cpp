@@ -56,6 +56,51 @@ std::string series_key(const PublishedRow& row) {
            (row.zero_group ? " shard group " + text(row.zero_group) : "") + (strong.empty() ? "" : " " + strong);
 }
 
+/// Growth of the slowest of `n` cards' times with n, in standard deviations: the bound of normal times.
+double slowest_of(int n) {
+    return std::sqrt(2.0 * std::log(double(std::max(n, 1))));
+}
+
+/// Series that print throughput per card relative to a base and no layout. One number, the spread of a card's step,
+/// follows from the points up to 1,024 cards; it predicts the points beyond and the claims of other models.
+void linearity_figures(const std::vector<RowOf>& lines, std::vector<Figure>& figures,
+                       std::map<std::string, std::pair<double, int>>& worst) {
+    constexpr int most_fitted = 1024;
+    double products = 0.0, squares = 0.0;
+    std::vector<const PublishedRow*> rows;
+    for (const RowOf& of : lines) {
+        const PublishedRow& row = *of.row;
+        if (!row.linearity || !row.linearity_base || !row.cards) continue;
+        if (!rows.empty() && rows.back() == &row) continue;  // a row has a line for each quantity
+        rows.push_back(&row);
+        if (*row.cards > most_fitted) continue;
+        const double growth = slowest_of(*row.cards) - slowest_of(*row.linearity_base);
+        products += growth * (1.0 / *row.linearity - 1.0);
+        squares += growth * growth;
+    }
+    if (!(squares > 0.0)) return;
+    const double spread = products / squares;
+    Figure figure;
+    figure.table = "scaling efficiency";
+    figure.name = "linearity up to 1024 cards";
+    figure.measure = "spread of a card's step";
+    put(figure, spread, static_cast<int>(rows.size()), figures);
+    for (const PublishedRow* row : rows) {
+        const double predicted = 1.0 / (1.0 + spread * (slowest_of(*row->cards) - slowest_of(*row->linearity_base)));
+        figure.name = row->file + ' ' + row->model + ' ' + row->accelerator + ", " +
+                      std::to_string(*row->linearity_base) + " to " + std::to_string(*row->cards) + " cards";
+        for (const auto& [measure, value] : {std::pair{"measured", *row->linearity}, std::pair{"predicted", predicted},
+                                             std::pair{"difference", predicted - *row->linearity}}) {
+            figure.measure = measure;
+            put(figure, value, 1, figures);
+        }
+        if (*row->cards <= most_fitted) continue;
+        auto& [most, count] = worst[row->file];
+        most = std::max(most, std::abs(predicted - *row->linearity));
+        ++count;
+    }
+}
+
 bool has_series(const PublishedRow& row) {
     static const std::set<std::string_view> files{"dgxc_benchmarking", "mlperf_v41_gpt3", "internevo_7b"};
     return files.contains(row.file) || row.of_the_user;
@@ -147,6 +192,7 @@ void scaling_figures(const std::vector<RowOf>& lines, std::vector<Figure>& figur
             ++count;
         }
     }
+    linearity_figures(lines, figures, worst);
     for (const auto& [file, of] : worst) {
         figure.name = "worst of " + file;
         figure.measure = "difference";

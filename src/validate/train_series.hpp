@@ -14,7 +14,7 @@ struct RowOf {
 /// rows and more.
 void order_figures(const std::vector<RowOf>& lines, std::vector<Figure>& figures);
 
-/// Efficiency at each size of a series to its smallest size, measured and predicted.
+/// Efficiency at each size of a series to its smallest size, measured and predicted; and series of linearity.
 void scaling_figures(const std::vector<RowOf>& lines, std::vector<Figure>& figures);
 
 }  // namespace windtunnel::validate

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <numeric>
 
+#include "cross_check.hpp"
 #include "train_series.hpp"
 
 namespace windtunnel::validate {
@@ -100,7 +102,12 @@ private:
 /// Errors of a group: the rows that judge, those of them with and without assumed fields, and the rows of the fit.
 struct Group {
     std::vector<double> judging, printed, assumed, fitted;
-    void add(const RowResult& line, double error) {
+    std::vector<double> left_out, beside;  ///< of a fit without the row's source, and the reported ones of these rows
+    void add(const RowResult& line, double error, const std::optional<double>& without_source = {}) {
+        if (without_source && !line.used_to_fit) {
+            left_out.push_back(*without_source);
+            beside.push_back(error);
+        }
         if (line.used_to_fit) {
             fitted.push_back(error);
             return;
@@ -114,12 +121,48 @@ struct Group {
                                               std::pair{"mean, assumed", &assumed}, std::pair{"mean, fitted", &fitted}})
             if (const ErrorSummary part = error_summary(*errors); part.count > 0)
                 table.add(name, measure, part.mean, part.count);
+        const ErrorSummary without = error_summary(left_out), reported = error_summary(beside);
+        if (without.count == 0) return;
+        table.add(name, "mean, source left out", without.mean, without.count);
+        table.add(name, "left out to reported",
+                  reported.mean > 0.0 ? std::optional{without.mean / reported.mean} : std::nullopt, without.count);
     }
 };
 
 using Lines = std::vector<RowOf>;
 
-void step_tables(const Lines& lines, std::vector<Figure>& figures) {
+/// Error of a fit that has not seen the row's source; nothing where that fit belongs to another model or calibration.
+std::optional<double> error_without_source(const RowOf& of, const model::Measurements& measurements, int& stale) {
+    const auto found = measurements.left_out.find(of.row->file + '/' + of.row->id);
+    if (found == measurements.left_out.end() || of.row->of_the_user) return std::nullopt;
+    constexpr double rounding = 1e-5;  // the file holds seven digits
+    if (std::abs(found->second.reported_s / *of.line->predicted - 1.0) > rounding) {
+        ++stale;
+        return std::nullopt;
+    }
+    return std::abs(found->second.left_out_s / *of.line->measured - 1.0);
+}
+
+/// Values that the data determine, over all sets, and the fewest fitted rows that one of them touches.
+void fit_table(const model::Measurements& measurements, int stale, std::vector<Figure>& figures) {
+    std::map<std::string, const model::FitRecord*> sets;
+    for (const model::CalibrationRule& rule : measurements.calibrations) sets[rule.name] = &rule.record;
+    int values = 0, assumed = 0, fewest = std::numeric_limits<int>::max();
+    for (const auto& [name, record] : sets)
+        for (const model::FittedValue& value : record->values) {
+            (value.assumed ? assumed : values) += 1;
+            if (!value.assumed) fewest = std::min(fewest, value.num_rows);
+        }
+    Table table{"fitted values", figures};
+    const auto num_sets = static_cast<int>(sets.size());
+    table.add("all", "values", values, num_sets);
+    table.add("all", "left at the prior, assumed", assumed, num_sets);
+    if (values > 0) table.add("all", "fewest rows that one touches", fewest, num_sets);
+    table.add("all", "rows whose fit without their source is out of date", stale, stale);
+}
+
+void step_tables(const Lines& lines, const model::Measurements& measurements, std::vector<Figure>& figures) {
+    int stale = 0;
     std::map<std::string, Group> named, by_file, by_assumed;
     int complete = 0;
     std::map<std::string, int> excluded;
@@ -138,17 +181,19 @@ void step_tables(const Lines& lines, std::vector<Figure>& figures) {
             continue;
         }
         const double error = absolute(*of.line);
+        const std::optional<double> without = error_without_source(of, measurements, stale);
         std::string knobs = "all printed";
         if (!of.line->assumed.empty()) {
             knobs = "assumed:";
             for (const std::string& field : of.line->assumed) knobs += ' ' + field;
         }
-        by_assumed[knobs].add(*of.line, error);
-        by_file[of.row->file + (of.row->experts ? " MoE" : "")].add(*of.line, error);
+        by_assumed[knobs].add(*of.line, error, without);
+        by_file[of.row->file + (of.row->experts ? " MoE" : "")].add(*of.line, error, without);
         if (!whole) continue;
         for (const Family& family : families())
-            if (family.has(*of.row)) named[family.name].add(*of.line, error);
+            if (family.has(*of.row)) named[family.name].add(*of.line, error, without);
     }
+    fit_table(measurements, stale, figures);
     Table step{"step time", figures}, files{"step time by file", figures}, knobs{"step time by knobs", figures},
         rows{"rows", figures};
     for (const Family& family : families()) named[family.name].put(step, family.name);
@@ -285,12 +330,13 @@ std::vector<Figure> train_figures(std::span<const RowResult> results, const mode
             lines.push_back({&line, found->second});
     for (const PublishedRow& row : measurements.rows) shipped = shipped && !row.of_the_user;
     std::vector<Figure> figures;
-    step_tables(lines, figures);
+    step_tables(lines, measurements, figures);
     converted_table(lines, figures);
     memory_tables(lines, measurements, figures);
     interval_table(lines, figures);
     order_figures(lines, figures);
     scaling_figures(lines, figures);
+    cross_check_figures(measurements.cross_checks, figures);
     for (Figure& figure : figures) {
         for (const model::FigureLimit& limit : measurements.figure_limits)
             if (limit.table == figure.table && limit.name == figure.name && limit.measure == figure.measure) {

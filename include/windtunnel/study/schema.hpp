@@ -34,10 +34,19 @@ namespace windtunnel::study {
 [[nodiscard]] store::TableSchema time_to_tokens_schema(const std::vector<std::string>& variants);
 
 [[nodiscard]] store::TableSchema sampled_measures_schema();  ///< of chain files
+[[nodiscard]] store::TableSchema serve_summary_schema();
+[[nodiscard]] store::TableSchema serve_latency_schema();
+[[nodiscard]] store::TableSchema serve_measures_schema();
 
 [[nodiscard]] store::TableSchema validate_rows_schema();
 [[nodiscard]] store::TableSchema validate_families_schema();
 [[nodiscard]] store::TableSchema validate_figures_schema();
+
+[[nodiscard]] store::TableSchema calibrate_sets_schema();
+[[nodiscard]] store::TableSchema calibrate_parameters_schema();
+[[nodiscard]] store::TableSchema calibrate_residuals_schema();
+[[nodiscard]] store::TableSchema calibrate_versions_schema();
+[[nodiscard]] store::TableSchema calibrate_left_out_schema();
 
 /// All of them, for the page.
 [[nodiscard]] std::vector<store::TableSchema> all_schemas();

@@ -82,6 +82,6 @@ private:
 /// train/summary, parts, memory of all points, timeline of the first one: also of the winner of a rehearsal.
 [[nodiscard]] std::vector<store::Table> train_tables(const train::Job& job, const std::vector<TrainPoint>& points);
 /// Rows of train/timeline at most; a longer step is cut off at a moment, the same for all stages.
-inline constexpr std::size_t most_timeline_rows = 20'000;
+inline constexpr std::size_t most_timeline_rows = 4'000;
 
 }  // namespace windtunnel::study

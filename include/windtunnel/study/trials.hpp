@@ -27,8 +27,8 @@ struct StopRule {
 };
 
 /// Phases of the wall clock, in the order of avail::History.
-enum class WallPhase { useful, slowed, checkpoint, lost, recovery, waiting };
-inline constexpr int num_wall_phases = 6;
+enum class WallPhase { useful, slowed, checkpoint, lost, detection, recovery, waiting };
+inline constexpr int num_wall_phases = 7;
 [[nodiscard]] std::string to_text(WallPhase phase);
 
 /// Partial result and state alike: a summary of every variant.
@@ -58,6 +58,8 @@ struct VariantAnswer {
     std::uint64_t trials = 0, unfinished = 0;
     Estimate wall_s, useful_share, available_share, stops;
     double fewest_spares = 0.0;  ///< mean over trials
+    double mean_spares = 0.0;    ///< level of the pool over time, mean over trials
+    double without_spare = 0.0;  ///< share of time with an empty pool
     std::array<Estimate, num_wall_phases> phase_s;
     std::vector<QuantileEstimate> wall_quantiles_s, share_quantiles;
     std::vector<CauseAnswer> causes;

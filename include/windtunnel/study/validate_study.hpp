@@ -7,6 +7,9 @@
 
 #include "windtunnel/study/study.hpp"
 #include "windtunnel/validate/chain_rows.hpp"
+#include "windtunnel/validate/engine_fit.hpp"
+#include "windtunnel/validate/serve_figures.hpp"
+#include "windtunnel/validate/train_rows.hpp"
 #include "windtunnel/validate/train_tables.hpp"
 
 namespace windtunnel::study {
@@ -31,6 +34,8 @@ class ValidateStudy {
 public:
     explicit ValidateStudy(model::Measurements measurements);
     explicit ValidateStudy(std::vector<model::Chain> chains);
+    /// Rows of inference engines; with `left_out` also the fits without a fifth of the models, or without a row.
+    ValidateStudy(model::ServeMeasurements measurements, bool left_out);
 
     using Partial = std::vector<validate::RowResult>;
     struct State {
@@ -58,6 +63,8 @@ private:
 
     std::shared_ptr<const model::Measurements> measurements_;
     std::shared_ptr<const std::vector<model::Chain>> chains_;  ///< instead of measured rows, where there are any
+    std::shared_ptr<const model::ServeMeasurements> serve_ = std::make_shared<const model::ServeMeasurements>();
+    std::vector<validate::LeftOut> left_out_;
     std::string identity_;
 };
 

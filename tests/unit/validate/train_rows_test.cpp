@@ -86,6 +86,24 @@ TEST(RowJob, LayersThatDoNotDivideLeaveTheLastStageShort) {
     EXPECT_EQ(row_job(row(), all).layout.split.kind, model::SplitKind::slots);
 }
 
+TEST(RowJob, ChunksThatAreNotPrintedHoldSoManyLayers) {
+    // 32 layers on 4 stages, one a chunk: 8 chunks a rank; 16 micro-batches are four rounds of 4.
+    model::Measurements all = measurements();
+    all.file_defaults["some_file"].layers_per_chunk = 1;
+    all.file_defaults["some_file"].virtual_pipeline = 1;
+    model::PublishedRow one = row();
+    one.layers = 32;
+    EXPECT_EQ(row_job(one, all).layout.virtual_pipeline, 8);
+    EXPECT_EQ(row_job(one, all).layout.schedule, model::PipelineSchedule::interleaved);
+    one.gbs = 18;  // 18 micro-batches are no rounds of 4
+    EXPECT_EQ(row_job(one, all).layout.virtual_pipeline, 1);
+    one = row();  // 30 layers
+    EXPECT_EQ(row_job(one, all).layout.virtual_pipeline, 1);
+    one.vpp = 3;
+    one.layers = 36;
+    EXPECT_EQ(row_job(one, all).layout.virtual_pipeline, 3);
+}
+
 TEST(RowJob, WhatCannotBeSimulatedSaysWhy) {
     const model::Measurements all = measurements();
     model::PublishedRow one = row();

@@ -165,5 +165,25 @@ TEST(TrainFigures, ScalingIsRelativeToTheSmallestSize) {
     EXPECT_NEAR(worst->value.value(), 0.5, 1e-12);  // predicted 1, measured 1 / 2
 }
 
+TEST(TrainFigures, LinearityFollowsFromTheSlowestCard) {
+    // Base 128: sqrt(2 ln n) grows by 0.6083 to 1,024 cards and by 0.9638 to 4,096. A loss of 2 % at 1,024 is a spread
+    // of (1 / 0.98 - 1) / 0.6083 = 0.03355 and gives 1 / (1 + 0.03355 x 0.9638) = 0.96868 at 4,096.
+    model::Measurements all;
+    std::vector<RowResult> lines;
+    for (const auto& [cards, linearity] : {std::pair{1024, 0.98}, std::pair{4096, 0.95}}) {
+        model::PublishedRow one = row("linear " + std::to_string(cards), 1.0);
+        one.cards = cards;
+        one.linearity = linearity;
+        one.linearity_base = 128;
+        all.rows.push_back(one);
+        lines.push_back(line(one.id, 1.0, 1.0));
+    }
+    const auto figures = train_figures(lines, all);
+    const Figure* worst = find(figures, "scaling efficiency", "worst of bloom_bigscience", "difference");
+    ASSERT_NE(worst, nullptr);
+    EXPECT_EQ(worst->count, 1);
+    EXPECT_NEAR(worst->value.value(), 0.96868 - 0.95, 1e-5);
+}
+
 }  // namespace
 }  // namespace windtunnel::validate
