@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <memory>
 
 #include "bind_expected.hpp"
 #include "chain_binder.hpp"
@@ -11,7 +13,6 @@
 namespace windtunnel::input {
 namespace {
 
-using model::MeasureKind;
 constexpr std::size_t most_variables = 200;
 
 }  // namespace
@@ -28,18 +29,30 @@ model::Chain ChainBinder::bind() {
     constants();
     for (const Values& table : variables.tables) variable(table);
     for (const Values& table : file_["component"].tables) component(table);
+    for (const Values& table : file_["gate"].tables) gate(table);
     const std::size_t number = variables.tables.size() + file_["component"].tables.size();
-    if (number == 0 || number > most_variables)
+    const bool other_form = file_.given("function.formula") || file_.given("checkpoint.mtbf");
+    if ((number == 0 && !other_form) || number > most_variables)
         add(file_["measure"].place, "chain.variable", fmt::format("{} variables and components", number),
             fmt::format("from 1 to {}", most_variables));
     if (findings_.size() == before) {
         for (const Values& table : file_["chain.transition"].tables) transition(table);
-        for (const Values& table : file_["component"].tables) failure(table);
+        for (const Values& table : file_["component"].tables) table.given("states") ? changes(table) : failure(table);
         repairs();
         for (const Values& table : file_["common_cause"].tables) common_cause(table);
+        for (const Values& table : file_["level"].tables) level(table);
         for (const Values& table : file_["chain.reward"].tables) reward(table);
+        ranges();
+        function_form();
+        checkpoint();
         for (const Values& table : file_["measure"].tables) measure(table);
+        importance();
+        sensitivity();
+        for (const Values& table : file_["break_even"].tables) break_even(table);
     }
+    for (const auto& [name, value] : replaced_)
+        for (model::ChainConstant& constant : chain_.constants)
+            if (constant.name == name) constant.value = value;
     return std::move(chain_);
 }
 
@@ -53,9 +66,11 @@ model::FilePlace ChainBinder::file_place(const Place& place, std::string field) 
 
 model::StateFunction ChainBinder::function(const std::string& text, Place place, const std::string& field,
                                            const Names& names, bool quoted) {
+    const std::string whole = written_out(text);
     try {
-        return Expression{text, names};
-    } catch (const ExpressionError& error) {
+        return Expression{whole, names};
+    } catch (ExpressionError& error) {
+        if (whole != text) error.position = -1;
         if (error.position >= 0 && quoted) place.column += 1 + error.position;
         std::vector<std::string> known = names.variables;
         for (const auto& [name, value] : names.constants) known.push_back(name);
@@ -102,11 +117,26 @@ bool ChainBinder::new_name(const std::string& name, const Place& place, const st
 }
 
 void ChainBinder::constant(const Member& member, const std::string& field) {
+    const auto set = [&](double number, bool unknown) {
+        names_.constants[member.key] = number;
+        for (model::ChainConstant& one : chain_.constants) {
+            if (one.name != member.key) continue;
+            one.value = number;
+            one.unknown = unknown;
+            return;
+        }
+        chain_.constants.push_back({member.key, number, unknown});
+    };
+    if (const auto other = replaced_.find(member.key); other != replaced_.end()) return set(other->second, false);
+    if (member.node.kind == Node::Kind::text && member.node.text == "unknown") {
+        has_unknown_ = true;
+        return set(std::numeric_limits<double>::quiet_NaN(), true);
+    }
     const model::StateFunction value = function(member, field, {{}, names_.constants});
     if (!value) return;
     const double number = value({});
-    if (!std::isfinite(number)) return add(member.node.place, field, "is not finite", "a number");
-    names_.constants[member.key] = number;
+    if (!std::isfinite(number) && !has_unknown_) return add(member.node.place, field, "is not finite", "a number");
+    set(number, false);
 }
 
 void ChainBinder::constants() {
@@ -160,7 +190,25 @@ void ChainBinder::transition(const Values& table) {
     one.place = file_place(table.place, table.field);
     one.rate_place = file_place(table["rate"].place, field_of(table, "rate"));
     if (table.given("guard")) one.guard = function(table, "guard", names_);
-    one.rate = function(table, "rate", names_);
+    if (table.given("rate") == table.given("law"))
+        add(table.place, table.field, table.given("rate") ? "has a rate and a law" : "has no rate and no law",
+            "one of the two");
+    if (table.given("law")) {
+        const auto law = time_law(table, "law");
+        const std::string& memory = table.text("memory");
+        one.rate = [](std::span<const double>) { return 0.0; };
+        if (law)
+            one.clock = model::TransitionClock{*law,
+                                               memory == "stops"     ? model::ClockMemory::stops
+                                               : memory == "runs_on" ? model::ClockMemory::runs_on
+                                                                     : model::ClockMemory::lapses,
+                                               {}};
+    } else {
+        if (table.given("memory"))
+            add(table["memory"].place, field_of(table, "memory"), "has no meaning for a rate", "law");
+        if (table.given("rate"))
+            one.rate = function(rate_text(table, "rate"), table["rate"].place, field_of(table, "rate"), names_, true);
+    }
     for (const Member& member : table["update"].members) {
         const std::string field = field_of(table, "update." + member.key.substr(0, 100));
         const auto found = std::find(names_.variables.begin(), names_.variables.end(), member.key);
@@ -206,26 +254,17 @@ bool ChainBinder::wants(const Values& table, const char* key, bool needed, bool 
 }
 
 void ChainBinder::measure(const Values& table) {
-    using enum MeasureKind;
+    using enum model::MeasureKind;
     model::ChainMeasure one;
     one.name = table.text("name");
     one.place = file_place(table.place, table.field);
-    one.kind = enum_of<MeasureKind>(table.text("kind"), {{"steady_state", steady_state},
-                                                         {"transient", transient},
-                                                         {"accumulated", accumulated},
-                                                         {"time_averaged", time_averaged},
-                                                         {"variance", variance},
-                                                         {"mean_time", mean_time},
-                                                         {"reward_until", reward_until},
-                                                         {"probability", probability},
-                                                         {"frequency", frequency},
-                                                         {"formula", formula}});
+    one.kind = measure_kind(table.text("kind"));
     const bool timed =
         one.kind == transient || one.kind == accumulated || one.kind == time_averaged || one.kind == variance;
     const bool rewarded = timed || one.kind == steady_state || one.kind == reward_until;
     const bool aimed =
         one.kind == mean_time || one.kind == reward_until || one.kind == probability || one.kind == frequency;
-    if (wants(table, "time", timed, one.kind == probability)) {
+    if (wants(table, "time", timed, one.kind == probability || one.kind == level)) {
         const std::string& unit = chain_.time_unit;
         const double seconds = unit == "s" ? 1.0 : unit == "min" ? 60.0 : unit == "h" ? 3600.0 : 86400.0;
         one.time = table.number("time") / seconds;
@@ -237,6 +276,7 @@ void ChainBinder::measure(const Values& table) {
         Names names{measures_, names_.constants};
         one.formula = function(table, "formula", names);
     }
+    question(table, one);
     if (!new_name(one.name, table["name"].place, field_of(table, "name"))) return;
     measures_.push_back(one.name);
     chain_.measures.push_back(std::move(one));
@@ -253,15 +293,39 @@ std::size_t ChainBinder::reward_of(const Values& table) {
     return chain_.rewards.size() - 1;
 }
 
+namespace {
+
+/// The chain with a function that binds the same file once more with other constants.
+model::Chain with_rebinding(model::Chain chain, const std::shared_ptr<const Values>& file,
+                            std::optional<std::size_t> variant) {
+    const auto nominal = std::make_shared<const std::vector<model::ChainConstant>>(chain.constants);
+    chain.with_constants = [file, variant, nominal](std::span<const double> values) -> std::optional<model::Chain> {
+        std::map<std::string, double> replaced;
+        for (std::size_t i = 0; i < nominal->size() && i < values.size(); ++i)
+            if (values[i] != (*nominal)[i].value && !std::isnan(values[i])) replaced[(*nominal)[i].name] = values[i];
+        Findings findings;
+        model::Chain other =
+            ChainBinder{*file, variant ? &(*file)["variant"].tables[*variant] : nullptr, findings, std::move(replaced)}
+                .bind();
+        if (!findings.empty()) return std::nullopt;
+        return with_rebinding(std::move(other), file, variant);
+    };
+    return chain;
+}
+
+}  // namespace
+
 std::vector<model::Chain> bind_chains(const Values& file, Findings& findings) {
     std::vector<model::Chain> chains;
     if (file.has_bad()) return chains;
     const std::vector<Values>& variants = file["variant"].tables;
-    if (variants.empty()) chains.push_back(ChainBinder{file, nullptr, findings}.bind());
+    const auto kept = std::make_shared<const Values>(file);
+    if (variants.empty()) chains.push_back(with_rebinding(ChainBinder{file, nullptr, findings}.bind(), kept, {}));
     std::set<std::string> names;
     for (const Values& variant : variants) {
         const std::size_t before = findings.size();
-        chains.push_back(ChainBinder{file, &variant, findings}.bind());
+        chains.push_back(with_rebinding(ChainBinder{file, &variant, findings}.bind(), kept,
+                                        static_cast<std::size_t>(&variant - variants.data())));
         chains.back().variant = variant.text("name");
         if (!is_good_name(variant.text("name")) || !names.insert(variant.text("name")).second)
             findings.push_back(finding_at(variant["name"].place, field_of(variant, "name"),

@@ -51,4 +51,20 @@ model::Efficiency bind_efficiency(const Values& values, Findings& findings) {
     return efficiency;
 }
 
+model::EngineEfficiency bind_engine_efficiency(const Values& values) {
+    using model::Evidence;
+    model::EngineEfficiency efficiency;
+    if (values.has_bad()) return efficiency;
+    efficiency.name = values.text("name");
+    efficiency.evidence =
+        enum_of<Evidence>(values.text("evidence"), {{"measured", Evidence::measured},
+                                                    {"fitted", Evidence::fitted},
+                                                    {"assumed", Evidence::assumed},
+                                                    {"first_principles", Evidence::first_principles}});
+    for (const model::EngineParameter& parameter : model::engine_parameters())
+        parameter.put(efficiency, values.number(parameter.name));
+    efficiency.relative_error_90 = values.number("relative_error_90");
+    return efficiency;
+}
+
 }  // namespace windtunnel::input

@@ -34,10 +34,12 @@ model::ComponentClass bind_component(const Values& values, Findings& findings) {
     component.count_multiple = values.number("count_multiple");
     component.up = values["up"].law;
     component.repair = values["repair"].law;
-    component.effect = enum_of<Effect>(values.text("effect"),
-                                       {{"stops", Effect::stops}, {"slows", Effect::slows}, {"none", Effect::none}});
+    component.effect = enum_of<Effect>(
+        values.text("effect"),
+        {{"stops", Effect::stops}, {"slows", Effect::slows}, {"corrupts", Effect::corrupts}, {"none", Effect::none}});
     component.slow_factor = values.number("slow_factor");
     component.takes_node = values.flag("takes_node");
+    if (values.given("detection")) component.detection = values["detection"].law;
     component.source = values["up"].source;
     if (component.effect != Effect::slows && values.given("slow_factor"))
         add(values, "slow_factor", "has no meaning with this effect", "effect = \"slows\"", findings);
@@ -61,6 +63,7 @@ model::RecoveryRung bind_rung(const Values& values, const model::Failures& failu
     rung.action = values.text("action");
     rung.success = values.number("success");
     rung.time = values["time"].law;
+    if (values.given("limit")) rung.limit = Seconds{values.number("limit")};
     rung.lost = enum_of<Lost>(
         values.text("lost"),
         {{"nothing", Lost::nothing}, {"one_step", Lost::one_step}, {"since_checkpoint", Lost::since_checkpoint}});
@@ -105,6 +108,15 @@ model::Recovery bind_recovery(const Values& plan, const model::Failures& failure
         recovery.restart = values["restart"].law;
         recovery.restart_assumed = values["restart"].basis == "assumed";
     }
+    if (values.given("detection")) recovery.detection = values["detection"].law;
+    recovery.checkpoint_background = Seconds{values.number("checkpoint_background")};
+    if (recovery.checkpoint_interval && recovery.checkpoint_background >= *recovery.checkpoint_interval)
+        add(values, "checkpoint_background", "is not shorter than the interval: checkpoints would pile up",
+            "less than recovery.checkpoint_interval", findings);
+    recovery.ageing = enum_of<model::Ageing>(
+        values.text("ageing"), {{"always", model::Ageing::always}, {"while_running", model::Ageing::while_running}});
+    recovery.fleet = enum_of<model::FleetAge>(
+        values.text("fleet"), {{"new", model::FleetAge::new_}, {"stationary", model::FleetAge::stationary}});
     if (values.given("spare_nodes")) recovery.spare_nodes = values.integer("spare_nodes");
     for (const Values& table : values["ladder"].tables) recovery.ladder.push_back(bind_rung(table, failures, findings));
     return recovery;

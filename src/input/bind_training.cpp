@@ -124,6 +124,8 @@ model::Training bind_training(const Values& plan, const model::Cluster& cluster,
     training.flash_attention = values.flag("flash_attention");
     training.fused_operators = values.flag("fused_operators");
     if (values.given("reserve")) training.reserve_fraction = values.number("reserve");
+    training.methods = bind_methods(values, findings);
+    training.documents = bind_documents(values, training.sequence_length, findings);
     training.layout = bind_space(values);
     if (values.has_section("published"))
         training.published = bind_published(values, training.layout, cluster, findings);

@@ -66,7 +66,8 @@ bool is_chain_file(const std::string& path) {
     std::vector<base::Finding> findings;
     const auto root = parse_toml(file.text, path, findings);
     return root && root->find("measure") != nullptr &&
-           (root->find("chain") != nullptr || root->find("component") != nullptr);
+           (root->find("chain") != nullptr || root->find("component") != nullptr || root->find("function") != nullptr ||
+            root->find("checkpoint") != nullptr);
 }
 
 }  // namespace windtunnel::input

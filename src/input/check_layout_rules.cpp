@@ -60,7 +60,8 @@ public:
         : plan_{plan},
           values_{values},
           findings_{findings},
-          rules_{plan.transformer, plan.cluster, plan.training->sequence_length, plan.training->precision} {}
+          rules_{plan.transformer, plan.cluster, plan.training->sequence_length, plan.training->precision,
+                 plan.training->methods} {}
 
     void precision() {
         if (!rules_.breaks(Layout{}, VerdictReason::precision_not_supported)) return;

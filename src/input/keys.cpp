@@ -82,10 +82,13 @@ const std::vector<KeyFile>& key_table() {
         {"cluster", "cards of one kind in equal nodes", true, cluster_keys()},
         {"failures", "what fails, how often, and how long it takes to mend", true, failures_keys()},
         {"calibration", "what a card and its software reach of the data sheet", false, calibration_keys()},
+        {"engine", "what an inference engine reaches of its cards", false, engine_keys()},
         {"chain",
          "a Markov chain in continuous time, what is asked of it, and known answers; see "
          "docs/models/availability-chain.md",
          false, chain_keys()},
+        {"machine", "states of recovery, what an action in each takes, and which event leads where", false,
+         machine_keys()},
     };
     return files;
 }

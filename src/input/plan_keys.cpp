@@ -106,6 +106,25 @@ std::vector<Key> recovery_keys() {
          "write bandwidth of a node",
          "2.7 GB/s",
          {0, 1e18, true}},
+        {"recovery.checkpoint_background", quantity, "\"0 s\"",
+         "time from the end of checkpoint_write, when the job goes on, until the checkpoint is complete", "60 s",
+         any_time},
+        {"recovery.detection", law, "none",
+         "time until a failure is noticed, the job stands still; default: 0 s. Component classes may have their own"},
+        {"recovery.ageing",
+         word,
+         "\"always\"",
+         "when components age and fail: also while the job is down, or not",
+         "",
+         {},
+         {"always", "while_running"}},
+        {"recovery.fleet",
+         word,
+         "\"new\"",
+         "age of the components at the start: new, or that of a fleet that has been repaired for long",
+         "",
+         {},
+         {"new", "stationary"}},
         {"recovery.restart", law, "none", "time from a failure until the job runs again; default: 600 s, assumed"},
         {"recovery.spare_nodes",
          integer,
@@ -118,6 +137,8 @@ std::vector<Key> recovery_keys() {
         {"recovery.ladder[].action", text, "required", "name of the rung"},
         {"recovery.ladder[].success", number, "1", "probability that the rung helps", "", {0, 1}},
         {"recovery.ladder[].time", law, "required", "time that the rung takes"},
+        {"recovery.ladder[].limit", quantity, "none", "a longer time is cut off there, and the rung has not helped",
+         "180 s", some_time},
         {"recovery.ladder[].lost",
          word,
          "\"since_checkpoint\"",
@@ -219,7 +240,7 @@ void append_below(std::vector<Key>& keys, const std::vector<Key>& more, const st
 std::vector<Key> plan_keys() {
     std::vector<Key> keys = main_keys();
     append_below(keys, cluster_keys(), "cluster");
-    for (const auto& part : {layout_keys(), published_keys(), recovery_keys()})
+    for (const auto& part : {layout_keys(), method_keys(), published_keys(), recovery_keys(), serve_keys()})
         keys.insert(keys.end(), part.begin(), part.end());
     append_below(keys, failures_keys(), "failures");
     return keys;

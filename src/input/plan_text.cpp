@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <type_traits>
+#include <variant>
 
 namespace windtunnel::input {
 namespace {
@@ -23,15 +25,15 @@ public:
     void add(std::string_view key, const base::Quantity<T, D, W, E, M>& quantity) {
         add(key, quantity.value());
     }
+    void add(std::string_view key, const model::Law& law) {
+        add(key, fmt::format("{} {} {}", static_cast<int>(law.kind), law.shape, law.scale.value()));
+    }
     template <class Value>
     void add(std::string_view key, const std::optional<Value>& value) {
         if (value) return add(key, *value);
         add(key, "none");
     }
     void text(std::string_view key, const std::string& value) { add(key, fmt::format("{:?}", value)); }
-    void add(std::string_view key, const model::Law& law) {
-        add(key, fmt::format("{} {} {}", static_cast<int>(law.kind), law.shape, law.scale.value()));
-    }
     template <class Value>
     void axis(std::string_view key, const model::Axis<Value>& axis) {
         if (axis.any) return add(key, "any");
@@ -176,6 +178,46 @@ std::string efficiency_text(const model::Efficiency& efficiency) {
     return lines.text();
 }
 
+/// Only what differs from the plain case: the identity of other plans stays.
+std::string methods_text(const model::TrainingMethods& methods, const model::Documents& documents) {
+    Lines lines{"train"};
+    const auto add = [&lines](std::string_view key, const auto& value, const auto& plain) {
+        if (!(value == plain)) lines.add(key, value);
+    };
+    const model::TrainingMethods plain;
+    add("context.method", methods.context, plain.context);
+    add("context.ulysses_degree", methods.ulysses_degree, plain.ulysses_degree);
+    add("sharding.group", methods.shard_group, plain.shard_group);
+    add("experts.imbalance", methods.expert_imbalance, plain.expert_imbalance);
+    add("recomputation.modules", methods.recomputation.modules, plain.recomputation.modules);
+    add("recomputation.method", methods.recomputation.method, plain.recomputation.method);
+    add("recomputation.layers", methods.recomputation.layers, plain.recomputation.layers);
+    add("overlap.operators", methods.overlap.operators, plain.overlap.operators);
+    add("overlap.chunks", methods.overlap.chunks, plain.overlap.chunks);
+    add("overlap.compute_rate", methods.overlap.compute_rate, plain.overlap.compute_rate);
+    add("overlap.communication_rate", methods.overlap.communication_rate, plain.overlap.communication_rate);
+    add("overlap.point_to_point", methods.overlap.point_to_point, plain.overlap.point_to_point);
+    add("overlap.experts", methods.overlap.experts, plain.overlap.experts);
+    add("overlap.bucket", methods.overlap.bucket, plain.overlap.bucket);
+    add("host.launch", methods.host.launch, plain.host.launch);
+    add("host.graphs", methods.host.graphs, plain.host.graphs);
+    add("host.graph_launch", methods.host.graph_launch, plain.host.graph_launch);
+    add("jitter.sigma", methods.jitter.sigma, plain.jitter.sigma);
+    add("jitter.law", methods.jitter.law, plain.jitter.law);
+    add("jitter.slow_share", methods.jitter.slow_share, plain.jitter.slow_share);
+    add("jitter.slow_speed", methods.jitter.slow_speed, plain.jitter.slow_speed);
+    add("offload.activations", methods.offload.activations, plain.offload.activations);
+    add("offload.optimizer", methods.offload.optimizer, plain.offload.optimizer);
+    add("offload.bandwidth", methods.offload.bandwidth, plain.offload.bandwidth);
+    if (documents.vary()) {
+        lines.add("documents.lengths", fmt::format("[{}]", fmt::join(documents.lengths, ", ")));
+        lines.add("documents.median", documents.median);
+        lines.add("documents.sigma", documents.sigma);
+        lines.add("documents.packing", documents.packing);
+    }
+    return lines.text();
+}
+
 std::string training_text(const model::Training& training) {
     Lines lines{"train"};
     const model::LayoutSpace& space = training.layout;
@@ -204,7 +246,7 @@ std::string training_text(const model::Training& training) {
     if (training.published)
         lines.add("published", fmt::format("{}, sequence_parallel {}", model::to_text(*training.published),
                                            training.published->sequence_parallel));
-    return lines.text();
+    return lines.text() + methods_text(training.methods, training.documents);
 }
 
 std::string failures_text(const model::Failures& failures) {
@@ -219,6 +261,7 @@ std::string failures_text(const model::Failures& failures) {
         lines.add(key("repair"), component.repair);
         lines.add(key("effect"), component.effect);
         lines.add(key("slow_factor"), component.slow_factor);
+        lines.add(key("detection"), component.detection);
         lines.add(key("takes_node"), component.takes_node);
     }
     for (std::size_t i = 0; i < failures.variants.size(); ++i) {
@@ -239,6 +282,10 @@ std::string recovery_text(const model::Recovery& recovery) {
     lines.add("checkpoint_interval", recovery.checkpoint_interval);
     lines.add("checkpoint_write", recovery.checkpoint_write);
     lines.add("checkpoint_bandwidth", recovery.checkpoint_bandwidth);
+    lines.add("checkpoint_background", recovery.checkpoint_background);
+    lines.add("detection", recovery.detection);
+    lines.add("ageing", recovery.ageing);
+    lines.add("fleet", recovery.fleet);
     lines.add("restart", recovery.restart);
     lines.add("spare_nodes", recovery.spare_nodes);
     for (std::size_t i = 0; i < recovery.ladder.size(); ++i) {
@@ -247,10 +294,92 @@ std::string recovery_text(const model::Recovery& recovery) {
         lines.text(key("action"), rung.action);
         lines.add(key("success"), rung.success);
         lines.add(key("time"), rung.time);
+        lines.add(key("limit"), rung.limit);
         lines.add(key("lost"), rung.lost);
         lines.add(key("covers"), fmt::format("{}", rung.covers));
         lines.add(key("needs_spare"), rung.needs_spare);
     }
+    return lines.text();
+}
+
+void add_pool(Lines& lines, const std::string& name, const model::EnginePool& pool) {
+    lines.add(name, fmt::format("{} x tp {} pp {} dp {} ep {} etp {} redundant {} seqs {} tokens {}", pool.instances,
+                                pool.tensor_parallel, pool.pipeline_parallel, pool.data_parallel, pool.expert_parallel,
+                                pool.expert_tensor_parallel, pool.redundant_experts, pool.max_num_seqs,
+                                pool.max_num_batched_tokens));
+    lines.add(name + ".num_blocks", pool.num_blocks);
+}
+
+void add_lengths(Lines& lines, const std::string& name, const model::LengthLaw& law) {
+    lines.add(name,
+              fmt::format("{} {} {} {} {}", static_cast<int>(law.kind), law.mean, law.variation, law.least, law.most));
+}
+
+std::string serving_text(const model::Serving& serving) {
+    Lines lines{"serve"};
+    const model::ServedModel& served = serving.model;
+    lines.text("model.precision", served.precision);
+    lines.add("model.kv_cache_8_bit", served.kv_cache_8_bit);
+    lines.add("model.max_model_len", served.max_model_len);
+    lines.add("model.speculative_tokens", served.speculative_tokens);
+    lines.add("model.acceptance", served.acceptance);
+    lines.add("model.expert_skew", served.expert_skew);
+    const model::Deployment& deployment = serving.deployment;
+    add_pool(lines, "pool", deployment.pool);
+    if (deployment.prefill) add_pool(lines, "prefill", *deployment.prefill);
+    lines.add("batching", deployment.batching);
+    lines.add("order", deployment.order);
+    lines.add("routing", deployment.routing);
+    lines.add("block_size", deployment.block_size);
+    lines.add("gpu_memory_utilization", deployment.gpu_memory_utilization);
+    lines.add("activation_memory", deployment.activation_memory);
+    lines.add("runtime_memory", deployment.runtime_memory);
+    lines.add("prefix_caching", deployment.prefix_caching);
+    lines.add("chunked_prefill", deployment.chunked_prefill);
+    lines.add("async_scheduling", deployment.async_scheduling);
+    lines.add("two_batch_overlap", deployment.two_batch_overlap);
+    lines.add("queue_limit", deployment.queue_limit);
+    lines.add("autoscaling.most_instances", deployment.autoscaling.most_instances);
+    lines.add("autoscaling.requests_per_instance", deployment.autoscaling.requests_per_instance);
+    lines.add("autoscaling.interval", deployment.autoscaling.interval);
+    lines.add("autoscaling.start_time", deployment.autoscaling.start_time);
+    const model::ServeLoad& load = serving.load;
+    lines.add("load.arrivals", load.arrivals);
+    lines.add("load.request_rate", load.request_rate);
+    lines.add("load.burstiness", load.burstiness);
+    lines.add("load.burst_factor", load.burst_factor);
+    lines.add("load.burst_share", load.burst_share);
+    lines.add("load.burst_length", load.burst_length);
+    lines.add("load.day_amplitude", load.day_amplitude);
+    lines.add("load.day_period", load.day_period);
+    lines.add("load.concurrency", load.concurrency);
+    lines.add("load.num_requests", load.num_requests);
+    lines.add("load.warm_up", load.warm_up);
+    lines.add("load.lengths_given", load.lengths_given);
+    add_lengths(lines, "load.input", load.input);
+    add_lengths(lines, "load.output", load.output);
+    lines.add("load.turns", load.turns);
+    lines.add("load.think_time", load.think_time);
+    lines.add("load.prefix_groups", load.prefix_groups);
+    lines.add("load.prefix_tokens", load.prefix_tokens);
+    lines.add("load.prefix_skew", load.prefix_skew);
+    lines.add("load.priority_share", load.priority_share);
+    if (load.trace) lines.add("load.trace", fmt::format("{} rows, {:016x}", load.trace->rows.size(), load.trace->hash));
+    const model::EngineEfficiency& engine = serving.engine;
+    lines.text("engine.name", engine.name);
+    lines.add("engine.evidence", engine.evidence);
+    for (const model::EngineParameter& parameter : model::engine_parameters())
+        std::visit(
+            [&](auto member) {
+                if constexpr (std::is_same_v<decltype(member), Seconds model::EngineEfficiency::*>)
+                    lines.add("engine." + parameter.name, (engine.*member).value());
+                else
+                    lines.add("engine." + parameter.name, engine.*member);
+            },
+            parameter.member);
+    lines.add("slo.ttft", serving.slo.ttft);
+    lines.add("slo.tpot", serving.slo.tpot);
+    lines.add("slo.e2e", serving.slo.e2e);
     return lines.text();
 }
 
@@ -281,7 +410,8 @@ std::string resolved_text(const model::Plan& plan) {
     head.text("title", plan.title);
     head.add("seed", plan.seed);
     return head.text() + model_text(plan.transformer) + cluster_text(plan.cluster) + efficiency_text(plan.efficiency) +
-           (plan.training ? training_text(*plan.training) : std::string{}) + failures_text(plan.failures) +
+           (plan.training ? training_text(*plan.training) : std::string{}) +
+           (plan.serving ? serving_text(*plan.serving) : std::string{}) + failures_text(plan.failures) +
            recovery_text(plan.recovery) + study_text(plan);
 }
 

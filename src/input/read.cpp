@@ -70,6 +70,10 @@ model::Efficiency read_efficiency(const std::string& path) {
                     [](const Values& values, FilesReader& reader) { return bind_efficiency(values, reader.findings); });
 }
 
+model::EngineEfficiency read_engine_efficiency(const std::string& path) {
+    return read_one(path, "engine", [](const Values& values, FilesReader&) { return bind_engine_efficiency(values); });
+}
+
 model::Failures read_failures(const std::string& path) {
     return read_one(path, "failures",
                     [](const Values& values, FilesReader& reader) { return bind_failures(values, reader.findings); });

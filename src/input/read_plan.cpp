@@ -4,9 +4,11 @@
 
 #include "binders.hpp"
 #include "files_reader.hpp"
+#include "key_tables.hpp"
 #include "overrides.hpp"
 #include "plan_text.hpp"
 #include "windtunnel/input/toml_document.hpp"
+#include "windtunnel/input/traces.hpp"
 
 namespace windtunnel::input {
 namespace {
@@ -31,6 +33,7 @@ public:
         calibration();
         failures();
         training(hardware_good);
+        serving(hardware_good);
         studies();
         if (!reader_.findings.empty()) throw base::InputError{std::move(reader_.findings)};
         notes();
@@ -170,6 +173,26 @@ private:
             check_layout_rules(plan_, values_, reader_.findings);
     }
 
+    void serving(bool hardware_good) {
+        if (!values_.has_section("serve")) return;
+        const std::size_t before = reader_.findings.size();
+        plan_.serving = bind_serving(values_, reader_.findings);
+        if (values_.given("serve.engine")) {
+            if (const auto values = file_of(values_, "serve.engine", "engine", path_))
+                plan_.serving->engine = bind_engine_efficiency(*values);
+        } else {
+            reader_.assumptions.push_back("serve.engine = default set (assumed: shares that engines of 2025 reach)");
+        }
+        const Value& named = values_["serve.load.trace"];
+        if (named.given && !named.bad) {
+            const std::string path = beside(path_, named.text);
+            if (const auto content = reader_.text(path, "trace", named.place, "serve.load.trace"))
+                plan_.serving->load.trace = read_trace(*content, path, reader_.findings);
+        }
+        if (hardware_good && reader_.findings.size() == before && !values_.has_bad("serve"))
+            check_serving_rules(plan_, values_, reader_.findings);
+    }
+
     void studies() {
         plan_.search = bind_search(values_);
         const Values rehearsal = values_.below("rehearsal"), cost = values_.below("cost");
@@ -191,7 +214,9 @@ private:
                 continue;
             const std::string section = key.path.substr(0, key.path.find('.'));
             if (section == "train" && !plan_.training) continue;
+            if (section == "serve" && !plan_.serving) continue;
             if (section == "recovery" && plan_.failures.empty()) continue;
+            if (is_method(key.path) && !values_.has_section(key.path.substr(0, key.path.rfind('.')))) continue;
             plan_.implicit_defaults.push_back(fmt::format("{} = {}", key.path, found->second.spelling));
         }
         if (!plan_.failures.empty() && !values_.given("recovery.restart"))

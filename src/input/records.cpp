@@ -168,6 +168,8 @@ void read_results(RecordReader& reader, const Json& record, model::PublishedRow&
     const Json& parts = reader.object("memory_parts_gib");
     reader.number(parts, "par_opt", row.memory_states_gib);
     reader.number(parts, "act", row.memory_activations_gib);
+    reader.number(record, "linearity", row.linearity);
+    reader.integer(record, "linearity_base_cards", row.linearity_base);
     reader.integer(record, "zero_group", row.zero_group);
     reader.text(record, "phase", row.phase);
     reader.text(record, "source", row.source);

@@ -9,8 +9,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "windtunnel/input/chains.hpp"
 #include "windtunnel/input/keys.hpp"
 #include "windtunnel/input/read.hpp"
+#include "windtunnel/input/recovery_machine.hpp"
 
 namespace windtunnel::input {
 namespace {
@@ -48,6 +50,10 @@ std::vector<base::Finding> findings_of(const fs::path& path) {
             (void)read_failures(path.string());
         else if (name.starts_with("calibration"))
             (void)read_efficiency(path.string());
+        else if (name.starts_with("chain"))
+            (void)read_chains(path.string());
+        else if (name.starts_with("machine"))
+            (void)read_recovery_machine(path.string());
         else
             (void)read_plan(path.string(), {});
     } catch (const base::InputError& error) {
@@ -98,6 +104,10 @@ TEST_P(ShippedFile, HasNoFinding) {
             EXPECT_GT(read_cluster(path.string()).num_cards(), 0);
         } else if (kind == "failures") {
             EXPECT_FALSE(read_failures(path.string()).empty());
+        } else if (kind == "recovery") {
+            EXPECT_GT(read_recovery_machine(path.string()).states.size(), 1u);
+        } else if (kind == "engines") {
+            EXPECT_FALSE(read_engine_efficiency(path.string()).name.empty());
         } else {
             EXPECT_FALSE(read_efficiency(path.string()).name.empty());
         }
@@ -108,7 +118,8 @@ TEST_P(ShippedFile, HasNoFinding) {
 
 std::vector<std::pair<std::string, fs::path>> shipped() {
     std::vector<std::pair<std::string, fs::path>> files;
-    for (const char* kind : {"plans", "models", "accelerators", "clusters", "failures", "calibrations"})
+    for (const char* kind :
+         {"plans", "models", "accelerators", "clusters", "failures", "calibrations", "recovery", "engines"})
         for (const fs::path& path : files_below(source_dir / "inputs" / kind)) files.emplace_back(kind, path);
     return files;
 }

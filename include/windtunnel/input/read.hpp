@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "windtunnel/base/errors.hpp"
+#include "windtunnel/model/engine.hpp"
 #include "windtunnel/model/plan.hpp"
 
 namespace windtunnel::input {
@@ -37,6 +38,7 @@ using FileProvider = std::function<FileText(const std::string& path)>;
 [[nodiscard]] model::Transformer read_model(const std::string& path, const FileProvider& provider);
 [[nodiscard]] model::Accelerator read_accelerator(const std::string& path);
 [[nodiscard]] model::Efficiency read_efficiency(const std::string& path);
+[[nodiscard]] model::EngineEfficiency read_engine_efficiency(const std::string& path);
 [[nodiscard]] model::Cluster read_cluster(const std::string& path);
 [[nodiscard]] model::Failures read_failures(const std::string& path);
 

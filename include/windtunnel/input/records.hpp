@@ -24,4 +24,7 @@ namespace windtunnel::input {
 [[nodiscard]] model::Measurements read_measurements(const std::string& inputs_folder,
                                                     const std::vector<std::string>& record_files);
 
+/// What the fit behind a calibration file says of its values. Throws base::InputError.
+[[nodiscard]] model::FitRecord read_fit_record(const std::string& path);
+
 }  // namespace windtunnel::input

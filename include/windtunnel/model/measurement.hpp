@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "windtunnel/model/cross_check.hpp"
 #include "windtunnel/model/efficiency.hpp"
+#include "windtunnel/model/fit_record.hpp"
 #include "windtunnel/model/hardware.hpp"
 #include "windtunnel/model/layout.hpp"
 #include "windtunnel/model/plan.hpp"
@@ -60,6 +62,8 @@ struct PublishedRow {
     std::optional<bool> oom;
     std::optional<double> derived_step_time_s;  ///< computed from the row's own figures by whoever made the table
     std::string derived_from;
+    std::optional<double> linearity;  ///< throughput per card relative to `linearity_base` cards
+    std::optional<int> linearity_base;
 
     std::string phase;  ///< pretrain, sft, lora; empty: not said
     std::string source, basis, confidence, note, kind, software, release;
@@ -80,6 +84,7 @@ struct RowDefaults {
     std::optional<int> micro_batch_size;
     std::optional<bool> no_accumulation;  ///< the micro-batch is the whole batch of a data-parallel rank
     std::optional<int> virtual_pipeline;
+    std::optional<int> layers_per_chunk;  ///< of a pipeline whose model chunks are not printed, where layers divide
     std::optional<int> optimizer_sharding;
     std::optional<bool> sequence_parallel;
     std::optional<bool> expert_tensor_is_tensor;  ///< etp = tp, else 1
@@ -119,6 +124,25 @@ struct CalibrationRule {
     std::vector<std::string> files, software, accelerators, dtypes;
     std::optional<bool> moe;
     Efficiency efficiency;
+    FitRecord record;
+};
+
+/// How one set of efficiencies is fitted. Rows: those that a calibration rule gives to the set and whose software is in
+/// the list.
+struct FitSet {
+    std::string name;    ///< of the set: its file without folder and ending
+    std::string about;   ///< one line for the head of its file
+    std::string parent;  ///< set whose values are the priors; empty: the priors of the parameters
+    std::vector<std::string> software;
+    std::vector<std::string> free;           ///< keys of the values that may move
+    bool releases = false;                   ///< a factor for each release with enough rows
+    std::string models;                      ///< any, dense, moe
+    std::optional<double> gemm_prior_ratio;  ///< prior of `gemm` relative to the parent's
+};
+
+/// Step time of a row when its source file was left out of the fit, and with it at that time.
+struct LeftOutPrediction {
+    double left_out_s = 0.0, reported_s = 0.0;
 };
 
 struct FamilyLimit {
@@ -148,7 +172,10 @@ struct Measurements {
     std::vector<FamilyLimit> limits;
     std::vector<FigureLimit> figure_limits;
     std::map<std::string, std::string> doubtful;  ///< id of a row whose printed memory its own table contradicts -> why
-    std::vector<InputFile> files;                 ///< all that was read: rows, defaults, calibrations, limits, cards
+    CrossChecks cross_checks;
+    std::vector<FitSet> fit_sets;                       ///< parents before children
+    std::map<std::string, LeftOutPrediction> left_out;  ///< by file/id
+    std::vector<InputFile> files;  ///< all that was read: rows, defaults, calibrations, limits, cards
 };
 
 }  // namespace windtunnel::model

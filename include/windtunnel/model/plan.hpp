@@ -10,6 +10,8 @@
 #include "windtunnel/model/failures.hpp"
 #include "windtunnel/model/hardware.hpp"
 #include "windtunnel/model/layout.hpp"
+#include "windtunnel/model/serving.hpp"
+#include "windtunnel/model/training_methods.hpp"
 #include "windtunnel/model/transformer.hpp"
 
 namespace windtunnel::model {
@@ -78,6 +80,8 @@ struct Training {
     bool flash_attention = true;      ///< false: scores are stored, with dropout
     bool fused_operators = true;      ///< false: a gated activation holds one product more, logits 12 bytes, dropout
     std::optional<double> reserve_fraction;  ///< of card memory kept free; default 0
+    TrainingMethods methods;
+    Documents documents;
 };
 
 /// A file that was read: its text and hash go into /provenance.
@@ -95,6 +99,7 @@ struct Plan {
     Cluster cluster;
     Efficiency efficiency;
     std::optional<Training> training;
+    std::optional<Serving> serving;
     Failures failures;
     Recovery recovery;
     Search search;

@@ -96,10 +96,23 @@ Settings context(const std::string& kind, const std::string& key) {
                 {"component[].effect", "\"slows\""}};
     if (kind == "failures" && key.starts_with("variant[]"))
         return {{"variant[].name", "\"n\""}, {"variant[].up", "\"9 h\""}, {"variant[].repair", "\"1 h\""}};
+    if (kind == "plan" && key.starts_with("serve."))
+        return {{"serve.load.request_rate", "1"},
+                {"serve.load.input.mean", "100"},
+                {"serve.load.output.mean", "100"},
+                {"serve.model.speculative_tokens", "1"},
+                {"serve.load.prefix_groups", "1"},
+                {"serve.load.prefix_tokens", "64"},
+                {"serve.deployment.autoscaling.requests_per_instance", "4"}};
     if (kind == "plan" && key.starts_with("recovery.ladder[]"))
         return {{"recovery.ladder[].action", "\"a\""}, {"recovery.ladder[].time", "\"1 min\""}};
     if (kind == "plan" && key.starts_with("train.published."))
         return {{"train.published.micro_batch_size", "1"}, {"train.layout.cards", "\"any\""}};
+    if (kind == "plan" && key == "train.context.ulysses_degree")
+        return {{"train.context.method", "\"hybrid\""}, {"train.layout.context_parallel", "4"}};
+    if (kind == "plan" && key.starts_with("train.offload.")) return {{"train.offload.bandwidth", "\"25 GB/s\""}};
+    if (kind == "plan" && (key == "train.documents.sigma" || key == "train.documents.packing"))
+        return {{"train.documents.median", "1000"}};
     if (kind == "plan" && key == "recovery.spare_nodes") return {{"train.layout.cards", "512"}};
     if (kind == "plan" && key.ends_with("expert_parallel")) return {};
     return {};
@@ -139,8 +152,19 @@ Settings changed(const std::string& kind, const Key& key) {
         {"plan train.published.pipeline_schedule", {{"train.published.pipeline_schedule", "\"gpipe\""}}},
         {"plan train.published.micro_batch_size",
          {{"train.published.micro_batch_size", "2"}, {"train.published.cards", "512"}}},
+        {"plan serve.model.expert_skew", {{"serve.model.expert_skew", "2"}}},
+        {"plan serve.load.burst_factor", {{"serve.load.burst_factor", "2"}}},
+        {"plan serve.load.turns", {{"serve.load.turns", "2"}}},
+        {"plan serve.load.input.mean", {{"serve.load.input.mean", "50"}}},
+        {"plan serve.load.output.mean", {{"serve.load.output.mean", "50"}}},
+        {"plan serve.load.arrivals", {{"serve.load.arrivals", "\"gamma\""}}},
+        {"plan serve.deployment.max_num_batched_tokens", {{"serve.deployment.max_num_batched_tokens", "16384"}}},
+        {"plan serve.deployment.prefill.max_num_batched_tokens",
+         {{"serve.deployment.prefill.max_num_batched_tokens", "16384"}}},
         {"model hidden", {{"hidden", "2048"}}},
         {"model experts.num_routed", {{"experts.num_routed", "16"}}},
+        {"plan train.experts.imbalance", {{"train.experts.imbalance", "1.5"}}},
+        {"plan train.documents.median", {{"train.documents.median", "500"}}},
         {"plan cost.pue", {{"cost.pue", "1.5"}}},
     };
     if (const auto found = special.find(kind + " " + key.path); found != special.end()) return found->second;
@@ -198,7 +222,11 @@ Settings changed(const std::string& kind, const Key& key) {
 /// Keys that stand for another one, or that other tests cover: paths, the inline twins of cluster and failures files.
 bool covered_elsewhere(const std::string& kind, const Key& key) {
     if (key.kind == KeyKind::path || key.kind == KeyKind::tables) return true;
-    if (kind == "chain") return true;  // chain_test: no part of a plan
+    if (kind == "chain") return true;    // chain_test: no part of a plan
+    if (kind == "engine") return true;   // serve_records_test
+    if (kind == "machine") return true;  // recovery_machine_test
+    if (kind == "calibration" && (key.path.starts_with("parameter[]") || key.path == "rows"))
+        return true;  // read_plan_test: what a fit says of its values is no part of a plan
     if (kind == "cluster" && key.path == "cards") return true;
     if (kind != "plan") return false;
     return key.path.starts_with("cluster.") || key.path.starts_with("failures.") || key.path == "plan.nodes" ||

@@ -70,8 +70,13 @@ TEST(ReadPlan, ACalibrationOfDenseModelsSaysNothingAboutTheErrorOfExperts) {
         return read_plan("plan", {}, provider);
     };
     const model::Plan dense = plan_with("llama31-8b", ""), moe = plan_with("mixtral-8x7b", "");
-    EXPECT_DOUBLE_EQ(dense.efficiency.step_time_error_90, 0.067);
-    EXPECT_DOUBLE_EQ(moe.efficiency.step_time_error_90, 0.215);  // the card names one for models with experts
+    const auto error_of = [&](const std::string& calibration) {
+        return read_efficiency(inputs + "calibrations/" + calibration + ".toml").step_time_error_90;
+    };
+    EXPECT_DOUBLE_EQ(dense.efficiency.step_time_error_90, error_of("megatron-core-h100"));
+    EXPECT_DOUBLE_EQ(moe.efficiency.step_time_error_90, error_of("megatron-core-h100-moe"));  // named by the card
+    EXPECT_GT(error_of("megatron-core-h100"), 0.0);
+    EXPECT_NE(error_of("megatron-core-h100"), error_of("megatron-core-h100-moe"));
     const model::Plan wrong = plan_with("mixtral-8x7b", "megatron-core-h100");
     EXPECT_EQ(wrong.efficiency.step_time_error_90, 0.0);
     EXPECT_THAT(wrong.assumptions, Contains(HasSubstr("fitted to dense models only")));
