@@ -54,7 +54,8 @@ HALVES = ["rows not fitted", "mean", "median", "P90", "worst", "rows that may be
 
 
 COUNTS = ("rows", "sets", "sets with fitted rows", "tau", "tau with fitted rows", "context, GB", "half-width to mean error",
-          "values")
+          "values", "left out to reported", "left at the prior, assumed", "fewest rows that one touches",
+          "rows whose fit without their source is out of date")
 
 
 def shown(measure, value):
@@ -106,9 +107,10 @@ def calibrations(inputs):
         text = path.read_text()
         values = re.findall(r"^(\w+) = (\S.*?)\s*(?:#\s*(.*))?$", text, re.MULTILINE)
         fitted = [f"{key} {value.strip(chr(34))}" for key, value, mark in values if mark.startswith("fitted")]
-        prior = [key for key, value, mark in values
-                 if not mark and not key.startswith("fitted_") and key not in ("name", "version", "evidence", "source")]
-        rows = re.search(r"(\d+) published rows", text)
+        fitted += [f"release {name} {factor}" for name, factor in re.findall(
+            r'name = "release ([^"]+)"\nunit = "1"\nvalue = (\S+)\n(?:(?!assumed|\n).+\n)*(?=\n|$)', text)]
+        prior = [key for key, value, mark in values if mark.startswith("assumed")]
+        rows = re.search(r"(\d+) measured rows", text)
         total += len(fitted)
         lines.append([f"`{path.stem}`", rows.group(1) if rows else "", "; ".join(fitted), ", ".join(prior)])
     return table(["set", "rows in the fit", "fitted", "at the prior (assumed)"], lines), total
@@ -155,11 +157,16 @@ WANTED = [
     ("scaling efficiency", "worst of dgxc_benchmarking", "difference", 0.05, False),
     ("scaling efficiency", "worst of internevo_7b", "difference", 0.05, False),
     ("scaling efficiency", "worst of mlperf_v41_gpt3", "difference", 0.05, False),
+    ("scaling efficiency", "worst of pangu_ascend", "difference", 0.05, False),
     ("90 % interval", "complete rows", "held", 0.85, True),
     ("90 % interval", "complete rows", "held, at most", 0.95, False),
     ("90 % interval", "complete rows", "half-width to mean error", 2.5, False),
     ("fitted values", "all", "values", 120, False),
+    ("fitted values", "all", "fewest rows that one touches", 5, True),
+    ("fitted values", "all", "rows whose fit without their source is out of date", 0, False),
 ]
+WANTED += [(STEP, name, "left out to reported", 2, False)
+           for name in dict.fromkeys(entry for table, entry, *_ in WANTED if table == STEP)]
 
 
 def limits(document):

@@ -7,6 +7,7 @@
 #include "windtunnel/base/errors.hpp"
 #include "windtunnel/base/nearest.hpp"
 #include "windtunnel/input/chains.hpp"
+#include "windtunnel/input/recovery_machine.hpp"
 #include "windtunnel/parallel/first_error.hpp"
 #include "windtunnel/report/chain_answer.hpp"
 #include "windtunnel/report/trials_answer.hpp"
@@ -61,6 +62,19 @@ ExitCode solve_chains(const Arguments& arguments, Context& context) {
     return ExitCode::done;
 }
 
+/// Rank 0 alone: mean visits of the states of recovery.
+ExitCode solve_machine(const Arguments& arguments, Context& context) {
+    const std::string& path = arguments.positional()[0];
+    if (!arguments.has("exact"))
+        throw_usage_error(path, "is a table of recovery: it has exact answers only", "--exact");
+    if (!context.communicator.is_root()) return ExitCode::done;
+    const model::RecoveryMachine machine = input::read_recovery_machine(path);
+    const avail::MachineVisits visits = avail::machine_visits(machine, machine.initial);
+    context.out << (arguments.has("json") ? report::machine_json(machine, visits)
+                                          : report::machine_text(machine, visits));
+    return ExitCode::done;
+}
+
 avail::SampleMethod method_of(const Arguments& arguments) {
     using enum avail::SampleMethod;
     const std::string text = arguments.has("method") ? arguments.text("method") : "automatic";
@@ -72,6 +86,22 @@ avail::SampleMethod method_of(const Arguments& arguments) {
         known.push_back(word);
     }
     throw_usage_error("--method", "\"" + text + "\" is no method", base::nearest_name(text, known));
+}
+
+/// Paths need a chain with rates that are numbers.
+void check_that_paths_exist(const std::vector<model::Chain>& chains) {
+    std::vector<base::Finding> findings;
+    for (const model::Chain& chain : chains) {
+        const model::FilePlace& place = chain.place;
+        const auto add = [&](std::string message) {
+            findings.push_back({place.file, place.line, place.column, place.field, std::move(message), "--exact"});
+        };
+        if (chain.variables.empty()) add("has no states: there are no paths to sample");
+        if (chain.has_clocks()) add("has transitions with a law of their own: they are solved exactly only");
+        for (const model::ChainConstant& constant : chain.constants)
+            if (constant.unknown) add(constant.name + " is unknown: no path can be drawn");
+    }
+    if (!findings.empty()) throw base::InputError{std::move(findings)};
 }
 
 /// The measures of a chain file by sampled paths.
@@ -88,6 +118,7 @@ ExitCode sample_chains(const Arguments& arguments, Context& context) {
     model::Plan plan;  // a chain file brings all that it needs
     parallel::on_all_ranks(context.communicator, [&] {
         std::vector<model::Chain> chains = input::read_chains(path);
+        check_that_paths_exist(chains);
         plan.seed = options.seed;
         plan.files.push_back({"chain", path, input::read_file(path).text, chains.at(0).text_hash});
         study.emplace(std::move(chains), options);
@@ -123,6 +154,7 @@ Command avail_command() {
 }
 
 ExitCode run_avail(const Arguments& arguments, Context& context) {
+    if (input::is_recovery_machine_file(arguments.positional()[0])) return solve_machine(arguments, context);
     if (input::is_chain_file(arguments.positional()[0]))
         return arguments.has("exact") ? solve_chains(arguments, context) : sample_chains(arguments, context);
     if (arguments.has("method")) throw_usage_error("--method", "has a meaning for chain files only", "");

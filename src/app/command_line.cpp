@@ -19,7 +19,7 @@ std::string overview() {
         "Usage: windtunnel COMMAND [options] ARGUMENTS\n\nCommands:\n";
     for (const Subcommand& subcommand : subcommands()) {
         const Command& command = subcommand.command;
-        text += fmt::format("  {:<28}{}\n", command.name + (command.arguments.empty() ? "" : " " + command.arguments),
+        text += fmt::format("  {:<33} {}\n", command.name + (command.arguments.empty() ? "" : " " + command.arguments),
                             command.summary.substr(0, command.summary.find('\n')));
     }
     return text +

@@ -3,6 +3,7 @@
 
 #include "windtunnel/app/build_info.hpp"
 #include "windtunnel/app/commands.hpp"
+#include "windtunnel/app/import_trace.hpp"
 #include "windtunnel/app/write_file.hpp"
 #include "windtunnel/base/nearest.hpp"
 #include "windtunnel/input/read.hpp"
@@ -109,8 +110,8 @@ ExitCode import_record(const Arguments& arguments, Context& context) {
 Command import_command() {
     return {"import",
             "Turns a Hugging Face config.json (the file or its folder) into a model file, or one record of a file of "
-            "published measurements into a plan with all that it names.",
-            "hf|record FILE",
+            "published measurements into a plan with all that it names, or a request trace into rows and fitted laws.",
+            "hf|record|trace FILE",
             2,
             2,
             together({{{"output", "FILE.toml|FOLDER", "write here", "hf: standard output", false, 'o'},
@@ -120,10 +121,11 @@ Command import_command() {
 }
 
 ExitCode run_import(const Arguments& arguments, Context& context) {
-    const std::vector<std::string> kinds{"hf", "record"};
+    const std::vector<std::string> kinds{"hf", "record", "trace"};
     const std::string& kind = arguments.positional()[0];
     if (kind == "hf") return import_model(arguments, context);
     if (kind == "record") return import_record(arguments, context);
+    if (kind == "trace") return import_trace(arguments, context);
     throw_usage_error(kind, "unknown kind of import", base::nearest_name(kind, kinds));
 }
 

@@ -1,3 +1,4 @@
+#include "windtunnel/app/calibrate.hpp"
 #include "windtunnel/app/commands.hpp"
 
 namespace windtunnel::app {
@@ -11,7 +12,9 @@ std::vector<Subcommand> subcommands() {
         {search_command(), all, run_search},
         {avail_command(), all, run_avail},
         {rehearse_command(), all, run_rehearse},
+        {serve_command(), all, run_serve},
         {validate_command(), all, run_validate},
+        {calibrate_command(), all, run_calibrate},
         {import_command(), root, run_import},
         {export_command(), root, run_export},
         {gather_command(), all, run_gather},

@@ -3,6 +3,7 @@
 #include "windtunnel/app/commands.hpp"
 #include "windtunnel/app/running.hpp"
 #include "windtunnel/app/write_file.hpp"
+#include "windtunnel/report/operator_table.hpp"
 #include "windtunnel/report/timeline.hpp"
 #include "windtunnel/report/train_answer.hpp"
 #include "windtunnel/study/train_study.hpp"
@@ -35,15 +36,24 @@ study::TrainOptions train_options(const Arguments& arguments) {
                       "cards=FIRST..LASTxFACTOR, for example cards=256..8192x2");
 }
 
-void write_timeline(const std::string& path, const model::Plan& plan, const study::TrainPoint& point,
-                    Context& context) {
+/// The files about a single layout that options ask for.
+void write_extras(const Arguments& arguments, const model::Plan& plan, const study::TrainPoint& point,
+                  Context& context) {
+    if (!arguments.has("timeline") && !arguments.has("operators")) return;
     if (!point.step) {
-        context.log.warning("no timeline: the layout breaks a rule");
+        context.log.warning("no timeline and no operators: the layout breaks a rule");
         return;
     }
     const train::Job job = train::job_of(plan);
     const train::UnitCosts costs = train::unit_costs(job, train::unit_key(point.layout));
-    write_file(path, report::trace_event_json(train::step_timeline(job, point.layout, costs), plan.title));
+    if (arguments.has("timeline"))
+        write_file(arguments.text("timeline"),
+                   report::trace_event_json(train::step_timeline(job, point.layout, costs), plan.title,
+                                            train::memory_timeline(job, point.layout, costs)));
+    if (!arguments.has("operators")) return;
+    const std::string path = arguments.text("operators");
+    const auto operators = train::stage_operators(job, point.layout, costs);
+    write_file(path, path.ends_with(".json") ? report::operators_json(operators) : report::operators_csv(operators));
 }
 
 }  // namespace
@@ -55,6 +65,8 @@ Command train_command() {
             1,
             1,
             together({{{"timeline", "FILE.json", "write the step as Trace Event JSON, for Perfetto", "none"},
+                       {"operators", "FILE.csv|json",
+                        "write every operator of a step by stage: shape, work, traffic, time, what bounds it", "none"},
                        {"sweep", "cards=A..BxF", "the layout on A, A x F, ... up to B cards; the batch grows along",
                         "none"}},
                       plan_options(),
@@ -69,7 +81,7 @@ ExitCode run_train(const Arguments& arguments, Context& context) {
     const study::TrainStudy study{plan, options};
     return run_planned(study, arguments, context, plan, [&](const study::TrainStudy::State& state) {
         const study::TrainAnswer answer = study.answer(state);
-        if (arguments.has("timeline")) write_timeline(arguments.text("timeline"), plan, answer.points.at(0), context);
+        write_extras(arguments, plan, answer.points.at(0), context);
         context.out << (arguments.has("json") ? report::train_json(plan, answer) : report::train_text(plan, answer));
         return answer.feasible() ? ExitCode::done : ExitCode::infeasible;
     });

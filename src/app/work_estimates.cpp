@@ -9,8 +9,10 @@
 #include "windtunnel/driver/openmp.hpp"
 #include "windtunnel/report/units.hpp"
 #include "windtunnel/study/avail_study.hpp"
+#include "windtunnel/study/layout_choice.hpp"
 #include "windtunnel/study/rehearse_study.hpp"
 #include "windtunnel/study/schema.hpp"
+#include "windtunnel/study/train_study.hpp"
 
 namespace windtunnel::app {
 namespace {
@@ -133,6 +135,15 @@ std::string counted(std::uint64_t number, const char* what) {
     return report::grouped(static_cast<std::int64_t>(number)) + " " + what;
 }
 
+/// Of train/timeline: three tasks a micro-batch and chunk of a stage, at 70 bytes; the winner of a search is taken to
+/// be like the published layout.
+double timeline_values(const model::Layout& layout) {
+    constexpr double tasks = 3.0, bytes_per_task = 70.0;
+    const double rows = tasks * layout.pipeline_parallel * layout.virtual_pipeline *
+                        static_cast<double>(std::max<std::int64_t>(1, layout.num_micro_batches()));
+    return std::min(rows, static_cast<double>(study::most_timeline_rows)) * bytes_per_task / sizeof(double);
+}
+
 }  // namespace
 
 std::vector<report::WorkEstimate> work_estimates(const model::Plan& plan) {
@@ -151,7 +162,9 @@ std::vector<report::WorkEstimate> work_estimates(const model::Plan& plan) {
     const std::uint64_t trials = static_cast<std::uint64_t>(plan.rehearsal.trials) * names.size();
     const auto all = together({search_schemas(), trial_schemas("rehearsal", names), train_schemas()});
     std::optional<Seconds> of_rehearsal;
+    double of_timeline = 0.0;
     if (one_layout) {
+        of_timeline = timeline_values(study::chosen_layout(plan));
         const study::AvailStudy avail{plan};
         const double of_trials = seconds_per_item(avail) * static_cast<double>(trials);
         work.push_back({"avail", counted(trials, "histories"), on_all_cores(of_trials),
@@ -159,7 +172,7 @@ std::vector<report::WorkEstimate> work_estimates(const model::Plan& plan) {
         of_rehearsal = on_all_cores(of_search + of_trials);
     }
     work.push_back({"rehearse", counted(designs, "designs, ") + counted(trials, "histories"), of_rehearsal,
-                    file_bytes(plan, all, search_values)});
+                    file_bytes(plan, all, search_values + of_timeline)});
     return work;
 }
 

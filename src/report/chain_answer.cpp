@@ -20,12 +20,24 @@ Json number(double value) {
 std::string unit_of(model::MeasureKind kind, const std::string& time_unit) {
     switch (kind) {
         case model::MeasureKind::mean_time:
+        case model::MeasureKind::time_of_event:
+        case model::MeasureKind::interval:
+        case model::MeasureKind::wall_mean:
+        case model::MeasureKind::wall_deviation:
             return time_unit;
         case model::MeasureKind::frequency:
             return "1/" + time_unit;
         default:
             return "";
     }
+}
+
+/// "optics_rate = 2.5e-07 where npu_rate = 1e-05"
+std::string break_even_text(const model::Chain& chain, const avail::BreakEvenRow& row) {
+    const model::BreakEven& asked = chain.break_evens[row.break_even];
+    std::string text = row.value ? fmt::format("{} = {:.9g}", asked.unknown, *row.value) : row.note;
+    if (row.over) text += fmt::format(" where {} = {:.9g}", asked.over, *row.over);
+    return fmt::format("  {} meets {:.9g}: {}\n", chain.measures[asked.measure].name, asked.target, text);
 }
 
 }  // namespace
@@ -44,12 +56,14 @@ std::string chain_text(std::span<const SolvedChain> chains) {
         TextTable table{{"measure", "value", "unit", "estimated error", "by"}};
         for (std::size_t i = 0; i < answer.measures.size(); ++i) {
             const avail::MeasureAnswer& measure = answer.measures[i];
-            const std::string value =
-                std::isinf(measure.value) ? "never certain" : fmt::format("{:.12g}", measure.value);
+            const std::string value = std::isinf(measure.value)   ? "never certain"
+                                      : std::isnan(measure.value) ? "UNKNOWN"
+                                                                  : fmt::format("{:.12g}", measure.value);
             table.add_row({measure.name, value, unit_of(one.chain.measures[i].kind, one.chain.time_unit),
                            fmt::format("{:.0e}", measure.error), measure.method});
         }
         text += table.text();
+        for (const avail::BreakEvenRow& row : answer.break_evens) text += break_even_text(one.chain, row);
     }
     return text;
 }
@@ -66,9 +80,22 @@ std::string chain_json(std::span<const SolvedChain> chains) {
                                 {"error", number(measure.error)},
                                 {"method", measure.method}});
         }
+        Json break_evens = Json::array();
+        for (const avail::BreakEvenRow& row : one.answer.break_evens) {
+            const model::BreakEven& asked = one.chain.break_evens[row.break_even];
+            break_evens.push_back({{"measure", one.chain.measures[asked.measure].name},
+                                   {"target", asked.target},
+                                   {"unknown", asked.unknown},
+                                   {"value", row.value ? Json(*row.value) : Json(nullptr)},
+                                   {"over", row.over ? asked.over : ""},
+                                   {"at", row.over ? Json(*row.over) : Json(nullptr)},
+                                   {"note", row.note}});
+        }
         list.push_back({{"title", one.chain.title},
                         {"variant", one.chain.variant},
                         {"time_unit", one.chain.time_unit},
+                        {"unknown", one.answer.unknown},
+                        {"break_even", break_evens},
                         {"states", one.answer.num_states},
                         {"transitions", one.answer.num_transitions},
                         {"closed_classes", one.answer.num_closed_classes},
@@ -133,6 +160,32 @@ std::string sampled_json(std::span<const study::SampledChain> chains) {
                         {"measures", measures}});
     }
     return Json{{"chains", list}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string machine_text(const model::RecoveryMachine& machine, const avail::MachineVisits& visits) {
+    std::string text = fmt::format("{}\n  {} states, {} transitions; from {} to {}\n", machine.title,
+                                   machine.states.size(), machine.transitions.size(),
+                                   machine.states[machine.initial].name, machine.states[machine.final].name);
+    if (!visits.ends) return text + "  a run may never end\n";
+    text += fmt::format("  expected time {:.9g} s\n", visits.total.value());
+    TextTable table{{"state", "mean visits", "mean time s"}};
+    for (std::size_t i = 0; i < machine.states.size(); ++i)
+        table.add_row({machine.states[i].name, fmt::format("{:.9g}", visits.visits[i]),
+                       fmt::format("{:.9g}", visits.time[i].value())});
+    return text + table.text();
+}
+
+std::string machine_json(const model::RecoveryMachine& machine, const avail::MachineVisits& visits) {
+    Json states = Json::array();
+    for (std::size_t i = 0; i < machine.states.size(); ++i)
+        states.push_back({{"name", machine.states[i].name},
+                          {"visits", visits.ends ? Json(visits.visits[i]) : Json(nullptr)},
+                          {"time_s", visits.ends ? Json(visits.time[i].value()) : Json(nullptr)}});
+    return Json{{"title", machine.title},
+                {"expected_time_s", visits.ends ? Json(visits.total.value()) : Json(nullptr)},
+                {"states", states}}
+               .dump(2, ' ', false, Json::error_handler_t::replace) +
+           "\n";
 }
 
 }  // namespace windtunnel::report

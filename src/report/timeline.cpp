@@ -30,7 +30,8 @@ Json name_event(const char* what, int stage, int stream, const std::string& name
 
 }  // namespace
 
-std::string trace_event_json(const std::vector<train::TimelineEvent>& events, const std::string& title) {
+std::string trace_event_json(const std::vector<train::TimelineEvent>& events, const std::string& title,
+                             const std::vector<train::MemorySample>& memory) {
     Json trace = Json::array();
     std::map<std::string, int> streams;
     std::map<std::pair<int, int>, bool> named;
@@ -48,6 +49,13 @@ std::string trace_event_json(const std::vector<train::TimelineEvent>& events, co
             at += duration;
         }
     }
+    for (const train::MemorySample& sample : memory)
+        trace.push_back({{"name", "memory of a card"},
+                         {"cat", "memory"},
+                         {"ph", "C"},
+                         {"ts", sample.at.value() * microseconds_per_second},
+                         {"pid", sample.stage},
+                         {"args", {{"bytes", sample.held.value()}}}});
     const Json file{{"traceEvents", trace}, {"displayTimeUnit", "ms"}, {"otherData", {{"title", title}}}};
     constexpr int compact = -1;
     return file.dump(compact, ' ', false, Json::error_handler_t::replace);

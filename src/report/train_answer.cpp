@@ -108,6 +108,7 @@ void add_step(Json& document, const train::StepResult& step) {
     for (int i = 0; i < train::num_parts; ++i)
         parts[train::to_text(static_cast<train::Part>(i))] = step.parts[static_cast<train::Part>(i)].value();
     document["parts_s"] = parts;
+    document["last_stage"] = step.last_stage;
     document["bubble_fraction"] = step.bubble_fraction;
     document["tokens_per_second"] = step.tokens_per_second;
     document["mfu"] = step.mfu;
@@ -116,6 +117,10 @@ void add_step(Json& document, const train::StepResult& step) {
     document["peak_used_flops_per_s"] = step.peak_used.value();
     document["model_flops"] = step.model_flops.value();
     document["hardware_flops"] = step.hardware_flops.value();
+    if (step.fill != 1.0 || step.micro_batch_imbalance != 1.0) {
+        document["fill"] = step.fill;
+        document["micro_batch_imbalance"] = step.micro_batch_imbalance;
+    }
     document["evidence"] = evidence_text(step.evidence);
     document["outside_fitted_range"] = step.outside_fitted_range;
 }
@@ -182,6 +187,9 @@ std::string train_point_text(const model::Plan& plan, const TrainPoint& point) {
     text += fmt::format("HFU {}, MFU with full attention {}; peak {} per card; pipeline idle {} (mean of stages)\n",
                         percent(step.hfu), percent(step.mfu_full_attention), human(step.peak_used),
                         percent(step.bubble_fraction));
+    if (plan.training && plan.training->documents.vary())
+        text += fmt::format("documents fill {} of the micro-batches; the heaviest has {:.3f} times the mean work\n",
+                            percent(step.fill), step.micro_batch_imbalance);
     text += fmt::format("\ntime of a step (stage {}, which ends last)\n{}", step.last_stage, parts_table(step));
     text += fmt::format("\nmemory of a card\n{}", memory_table(point));
     text += point.smallest_cards > 0

@@ -139,6 +139,7 @@ std::string histories_json(const std::vector<PrintedHistory>& histories, std::in
                         {"checkpoint_s", history.checkpoint.value()},
                         {"lost_s", history.lost.value()},
                         {"recovery_s", history.recovery.value()},
+                        {"detection_s", history.detection.value()},
                         {"waiting_s", history.waiting.value()},
                         {"stops", history.stops},
                         {"checkpoints", history.checkpoints},

@@ -227,6 +227,8 @@ Json variants_array(const std::vector<VariantAnswer>& variants) {
                         {"stops", estimate_json(variant.stops)},
                         {"failure_free_s", finite(variant.failure_free_s.value())},
                         {"fewest_spares", variant.fewest_spares},
+                        {"mean_spares", variant.mean_spares},
+                        {"without_spare", variant.without_spare},
                         {"nodes", variant.job.num_nodes},
                         {"spare_nodes", variant.job.spare_nodes},
                         {"checkpoint_interval_s", finite(avail::checkpoint_interval(variant.job).value())},

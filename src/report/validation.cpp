@@ -62,8 +62,10 @@ std::string field(const std::string& text) {
 /// Counts stand as they are, all else in percent.
 std::string figure_value(const Figure& figure, const std::optional<double>& value) {
     if (!value) return "";
-    for (const char* plain : {"rows", "sets", "sets with fitted rows", "tau", "tau with fitted rows", "context, GB",
-                              "half-width to mean error", "values"})
+    for (const char* plain :
+         {"rows", "sets", "sets with fitted rows", "tau", "tau with fitted rows", "context, GB",
+          "half-width to mean error", "values", "left out to reported", "left at the prior, assumed",
+          "fewest rows that one touches", "rows whose fit without their source is out of date"})
         if (figure.measure == plain) return fmt::format("{:.4g}", *value);
     return fmt::format("{:.1f} %", 100.0 * *value);
 }

@@ -75,7 +75,7 @@ public:
         for (const AxisName axis : axes) num_keys_ *= radix(space, axis);
         if (num_keys_ > most_entries) return;
         costs_.resize(num_keys_);
-        const model::LayoutRules rules{job.transformer, job.cluster, job.sequence_length, job.precision};
+        const model::LayoutRules rules{job.transformer, job.cluster, job.sequence_length, job.precision, job.methods};
         for (std::uint64_t key = 0; key < num_keys_; ++key) {
             model::Layout layout = space.common();
             std::uint64_t rest = key;
@@ -128,7 +128,8 @@ public:
     Walker(const Sweep& sweep, KeepRows keep)
         : sweep_{sweep},
           space_{sweep.space_},
-          rules_{sweep.job_.transformer, sweep.job_.cluster, sweep.job_.sequence_length, sweep.job_.precision},
+          rules_{sweep.job_.transformer, sweep.job_.cluster, sweep.job_.sequence_length, sweep.job_.precision,
+                 sweep.job_.methods},
           keep_{keep},
           usable_{train::usable_memory(sweep.job_)},
           layout_{space_.common()},

@@ -1,4 +1,7 @@
 """The program as users run it: exit codes, messages, answers, files."""
+import bisect
+import glob
+import csv
 import json
 import os
 import re
@@ -74,6 +77,39 @@ class Chains(Folder):
         process = self.assert_done(run("avail", path, "--exact"), 2)
         self.assertIn("more than 20000 states", process.stderr)
 
+    def test_an_unknown_rate_gives_no_number_but_the_value_that_meets_the_target(self):
+        path = os.path.join(os.path.dirname(os.path.dirname(self.CASES)), "scenarios", "opt-175b-loss.toml")
+        chain = json.loads(self.assert_done(run("avail", path, "--exact", "--json")).stdout)["chains"][0]
+        self.assertEqual(chain["unknown"], ["loss_h"])
+        self.assertIsNone(chain["measures"][0]["value"])
+        middle = chain["break_even"][1]             # two hosts a day: 12 h x (56 / 33 - 1)
+        self.assertAlmostEqual(middle["value"], 12 * (56 / 33 - 1), delta=1e-9)
+        self.assertIn("UNKNOWN", self.assert_done(run("avail", path, "--exact")).stdout)
+
+    def test_the_recovery_table_gives_visits(self):
+        path = os.path.join(os.path.dirname(os.path.dirname(self.CASES)), "recovery", "mindcluster.toml")
+        machine = json.loads(self.assert_done(run("avail", path, "--exact", "--json")).stdout)
+        self.assertEqual(len(machine["states"]), 14)
+        self.assertEqual(machine["states"][-1], {"name": "FINAL", "visits": 1.0, "time_s": 0.0})
+
+    def test_validate_ops_reads_tables_of_the_user_and_finds_what_is_wrong_with_them(self):
+        table = self.path("gemm.csv")
+        with open(table, "w") as file:
+            file.write("system,dtype,m,n,k,latency_us\n")
+            for m in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096):  # 10 us + 4 ns a row
+                file.write(f"h100_sxm,bfloat16,{m},4096,4096,{10 + 0.004 * m}\n")
+        answer = json.loads(self.assert_done(run("validate", "ops", "--rows", table, "--json")).stdout)
+        left_out = [row for row in answer["rows"] if row["quantity"] == "latency_s"]
+        self.assertEqual(len(left_out), 11)  # the ends are no inner points
+        self.assertLess(max(abs(row["relative_error"]) for row in left_out), 0.02)
+        self.assertEqual(sum(row["quantity"] == "roofline_s" for row in answer["rows"]), 13)
+        with open(table, "a") as file:
+            file.write("h100_sxm,bfloat16,8192,4096,4096,fast\n")
+        self.assertRegex(self.assert_done(run("validate", "ops", "--rows", table), 2).stderr,
+                         r"gemm.csv:15.*latency_us.*is not a time")
+        self.assertIn("no table of operators has a file of this name",
+                      self.assert_done(run("validate", "ops", "--rows", self.path("other.csv")), 2).stderr)
+
     def test_validate_avail_fails_when_an_answer_is_missed(self):
         good, table = os.path.join(self.CASES, "A01.toml"), self.path("table.csv")
         self.assert_done(run("validate", "avail", "--rows", good, "--csv", table))
@@ -89,6 +125,22 @@ class Chains(Folder):
             file.write(text.replace("repair_rate = 0.125", "repair_rate = 0.126"))
         process = self.assert_done(run("validate", "avail", "--rows", folder), 1)
         self.assertIn("OUTSIDE", process.stdout)
+
+    def test_validate_serve_takes_tables_from_outside(self):
+        rows, table = self.path("own.csv"), self.path("table.csv")
+        with open(rows, "w") as file:
+            file.write("hardware,chips,framework,model,isl,osl,batch,latency_s\n"
+                       "H100,1,vLLM,Llama-3-8B,512,512,8,3.5\nH100,1,vLLM,no-such-model,512,512,8,3.5\n")
+        self.assert_done(run("validate", "serve", "--rows", rows, "--csv", table))
+        with open(table) as file:
+            lines = file.read().splitlines()
+        self.assertRegex(lines[1], r"^own:2,e2e_argonne,latency_s,\d")
+        self.assertIn("is not described", lines[2])
+        with open(rows, "a") as file:
+            file.write("H100,1,vLLM,Llama-3-8B,512,-5,8,inf\n")
+        process = self.assert_done(run("validate", "serve", "--rows", rows), 2)
+        self.assertRegex(process.stderr, r"own.csv:4:\d+: error: osl")
+        self.assertRegex(process.stderr, r"own.csv:4:\d+: error: latency_s")
 
 
 class Usage(Folder):
@@ -223,6 +275,62 @@ class Answers(Folder):
         last = max(event["ts"] + event["dur"] for event in events)
         self.assertAlmostEqual(last * 1e-6 / answer["step_time_s"], 1.0, places=6)
 
+    def test_the_timeline_of_every_shipped_plan_has_nested_events_that_sum_to_the_printed_parts(self):
+        for plan in PLANS:
+            timeline = self.path("step.json")
+            answer = json.loads(self.assert_done(run("train", plan, "--timeline", timeline, "--json")).stdout)
+            with open(timeline, encoding="utf-8") as file:
+                events = json.load(file)["traceEvents"]
+            tasks = [event for event in events if event["ph"] == "X" and event["cat"] != "part"]
+            parts = [event for event in events if event["ph"] == "X" and event["cat"] == "part"]
+            stages = {event["pid"] for event in tasks}
+            self.assertEqual(len(stages), answer["layout"]["pp"], plan)
+            names = {(event["pid"], event["tid"]) for event in events if event.get("name") == "thread_name"}
+            self.assertEqual(names, {(event["pid"], event["tid"]) for event in tasks}, plan)
+            # Each part lies inside the task before it on its thread.
+            by_thread = {}
+            for event in sorted(tasks, key=lambda event: event["ts"]):
+                by_thread.setdefault((event["pid"], event["tid"]), []).append(event)
+            starts = {thread: [event["ts"] for event in around] for thread, around in by_thread.items()}
+            for event in parts:
+                thread = event["pid"], event["tid"]
+                task = by_thread[thread][bisect.bisect_right(starts[thread], event["ts"] + 1e-3) - 1]
+                self.assertLessEqual(event["ts"] + event["dur"], task["ts"] + task["dur"] + 1e-3, plan)
+            total = {}
+            for event in parts:
+                if event["pid"] == answer["last_stage"]:
+                    total[event["name"]] = total.get(event["name"], 0.0) + event["dur"] * 1e-6
+            for part, time in answer["parts_s"].items():
+                if part not in ("bubble", "pp_comm"):  # waits, and transfers beside the work
+                    self.assertAlmostEqual(total.get(part, 0.0), time, delta=1e-6 * answer["step_time_s"], msg=plan)
+            memory = [event for event in events if event["ph"] == "C"]
+            for stage, row in enumerate(answer["memory"]):
+                most = max(event["args"]["bytes"] for event in memory if event["pid"] == stage)
+                # The memory model counts chunks in flight by a closed form: within a hundredth here.
+                self.assertLessEqual(most, row["total_bytes"] * 1.01, f"{plan}, stage {stage}")
+                self.assertGreaterEqual(most, row["total_bytes"] * 0.99, f"{plan}, stage {stage}")
+
+    def test_the_table_of_operators_sums_to_the_printed_parts(self):
+        table, as_json = self.path("operators.csv"), self.path("operators.json")
+        answer = json.loads(self.assert_done(run("train", SMALL_PLAN, "--operators", table, "--json")).stdout)
+        self.assert_done(run("train", SMALL_PLAN, "--operators", as_json, "--json"))
+        with open(table, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        with open(as_json, encoding="utf-8") as file:
+            self.assertEqual(len(json.load(file)["operators"]), len(rows))
+        total = {}
+        for row in rows:
+            if int(row["stage"]) != answer["last_stage"] or row["pass"] == "step":
+                continue
+            times = float(row["blocks"]) * float(row["runs"])
+            part = "recompute" if row["pass"] == "recompute" else row["part"]
+            total[part] = total.get(part, 0.0) + (float(row["time_s"]) - float(row["hidden_s"])) * times
+            launch = "recompute" if row["pass"] == "recompute" else "launch"
+            total[launch] = total.get(launch, 0.0) + float(row["launch_s"]) * times
+            self.assertIn(row["bound"], ("compute", "memory", "launch", "link", "host"))
+        for part in ("gemm", "attention", "memory_bound", "launch", "recompute", "tp_comm"):
+            self.assertAlmostEqual(total.get(part, 0.0), answer["parts_s"][part], delta=1e-9 * answer["step_time_s"])
+
     def test_a_layout_that_cannot_work_is_code_3_with_the_reason(self):
         process = run("train", SMALL_PLAN, "--set", "train.published.micro_batch_size=512",
                       "--set", "train.published.recompute=none")
@@ -234,9 +342,33 @@ class Answers(Folder):
         self.assertEqual(sum(document["verdicts"].values()), document["num_designs"])
         self.assertLessEqual(len(document["best"]), 3)
 
+    def test_calibrate_fits_a_shipped_set_and_rows_of_the_user(self):
+        quick = ("--starts", "1", "--folds", "2", "--resamples", "20", "--json", "--quiet")
+        result = self.path("fit.h5")
+        process = self.assert_done(run("calibrate", "--set", "maxtext-h100", *quick, "-o", result))
+        found = json.loads(process.stdout)["sets"]
+        self.assertEqual([entry["set"] for entry in found], ["maxtext-h100"])
+        self.assertEqual(found[0]["fitted_rows"], 5)
+        for value in found[0]["parameters"]:
+            self.assertLessEqual(value["lower"], value["value"])
+            self.assertLessEqual(value["value"], value["upper"])
+            self.assertTrue(value["assumed"] or value["rows"] >= 5, value["name"])
+        table = os.path.join(ROOT, "inputs", "measurements", "train", "simumax_b200.json")
+        process = self.assert_done(run("calibrate", table, "--all-rows", "--name", "mine", "--parent", "simumax-b200",
+                                       "--history", result, "--write", self.folder, *quick))
+        mine = json.loads(process.stdout)["sets"][0]
+        self.assertEqual((mine["set"], mine["judging_rows"]), ("mine", 0))
+        self.assertLess(mine["error_fitted"], 0.05)
+        self.assert_done(run("train", SMALL_PLAN, "--set", f"calibration.file={self.path('mine.toml')}"))
+        process = self.assert_done(run("calibrate", "--set", "maxtex-h100"), 2)
+        self.assertIn("maxtext-h100", process.stderr)
+        self.assert_done(run("calibrate", table, "--name", "mine"), 2)
+
     def test_an_imported_record_gives_the_value_of_validate(self):
         table = os.path.join(ROOT, "inputs", "measurements", "train", "bloom_bigscience.json")
-        rows = json.loads(self.assert_done(run("validate", "train", "--rows", table, "--json")).stdout)["rows"]
+        process = run("validate", "train", "--rows", table, "--json")
+        self.assertIn(process.returncode, (0, 1), process.stderr)      # 1: a limit of all rows, passed by those of one file
+        rows = json.loads(process.stdout)["rows"]
         steps = [row for row in rows if row["quantity"] == "step_time_s" and row["predicted"] is not None]
         for row in steps[::40]:
             folder = self.path(row["id"])
@@ -273,7 +405,9 @@ class Answers(Folder):
 
     def test_the_shipped_inputs_are_listed(self):
         listed = self.assert_done(run("list", "plans", environment={"WINDTUNNEL_INPUTS": os.path.join(ROOT, "inputs")}))
-        self.assertEqual(sorted(listed.stdout.split()), PLANS)
+        shipped = glob.glob(os.path.join(ROOT, "inputs", "plans", "**", "*.toml"), recursive=True)
+        self.assertEqual(sorted(listed.stdout.split()), sorted(shipped))
+        self.assertGreater(len(shipped), len(PLANS))
         wrong = self.assert_done(run("list", "plan", environment={"WINDTUNNEL_INPUTS": os.path.join(ROOT, "inputs")}), 2)
         self.assertIn("plans", wrong.stderr)
 
@@ -414,6 +548,94 @@ class Ranks(Folder):
     def test_a_batch_log_has_no_control_characters(self):
         process = self.assert_done(run("search", SMALL_PLAN, ranks=2))
         self.assertIsNone(re.search(r"[\x00-\x08\x0b-\x1f]", process.stderr))
+
+
+class Serving(Folder):
+    FOLDER = os.path.join(ROOT, "inputs", "plans", "serve")
+    DENSE = os.path.join(FOLDER, "llama33-70b-8-h100.toml")
+    SHORT = ("--trials", "2", "--set", "serve.load.requests=300")
+
+    def answer(self, *words, code=0):
+        return json.loads(self.assert_done(run("serve", *words, "--json"), code).stdout)
+
+    def test_every_shipped_plan_is_served(self):
+        plans = sorted(os.listdir(self.FOLDER))
+        self.assertGreaterEqual(len(plans), 3)
+        for name in plans:
+            answer = self.answer(os.path.join(self.FOLDER, name), *self.SHORT)
+            latency = answer["latency_s"]
+            self.assertLess(0.0, latency["TTFT"]["mean"]["mean"], name)
+            self.assertLess(latency["TTFT"]["P50"]["mean"], latency["E2E"]["P50"]["mean"], name)
+            self.assertLessEqual(latency["E2E"]["P50"]["mean"], latency["E2E"]["P99"]["mean"], name)
+            self.assertLess(latency["TPOT"]["mean"]["low_95"], latency["TPOT"]["mean"]["high_95"], name)
+            self.assertIn(answer["limited_by"], ("load", "scheduler", "engine", "memory", "link"))
+            self.assertIn("vLLM", answer["policy"])
+            self.assertGreater(answer["measures"]["usd_per_million_tokens"]["mean"], 0.0, name)
+
+    def test_every_request_can_be_written(self):
+        path = self.path("requests.csv")
+        self.assert_done(run("serve", self.DENSE, *self.SHORT, "--requests", path))
+        with open(path) as file:
+            names = file.readline().strip().split(",")
+            rows = [dict(zip(names, line.strip().split(","))) for line in file]
+        self.assertEqual(sorted(int(row["number"]) for row in rows), list(range(300)))
+        for row in rows:
+            times = [float(row[name]) for name in ("arrival_s", "queued_s", "scheduled_s", "first_token_s", "last_token_s")]
+            self.assertEqual(times, sorted(times), row)
+
+    def test_none_and_one_request(self):
+        none = self.answer(self.DENSE, "--trials", "1", "--set", "serve.load.requests=0")
+        self.assertEqual(none["requests"], 0)
+        self.assertIsNone(none["latency_s"]["TTFT"]["mean"]["mean"])
+        one = self.answer(self.DENSE, "--trials", "1", "--set", "serve.load.requests=1", "--set", "serve.load.warm_up=0")
+        self.assertEqual(one["requests"], 1)
+        self.assertEqual(one["latency_s"]["TTFT"]["P50"]["mean"], one["latency_s"]["TTFT"]["P99"]["mean"])
+
+    def test_too_much_load_is_flagged(self):
+        text = self.assert_done(run("serve", self.DENSE, "--trials", "1", "--set", "serve.load.requests=3000",
+                                    "--set", "serve.load.request_rate=500")).stdout
+        self.assertIn("SATURATED", text)
+        self.assertNotIn("SATURATED", self.assert_done(run("serve", self.DENSE, *self.SHORT)).stdout)
+
+    def test_a_trace_becomes_rows_and_laws_and_is_replayed(self):
+        trace = os.path.join(ROOT, "inputs", "loads", "azure-conv-2023.csv")
+        process = self.assert_done(run("import", "trace", trace, "-o", self.path("azure")))
+        self.assertRegex(process.stdout, r"2,000 requests .*\n")
+        self.assertIn("KS distance", process.stdout)
+        with open(self.path("azure/load.toml")) as file:
+            self.assertIn("[serve.load.output]", file.read())
+        self.assert_done(run("import", "trace", trace, "-o", self.path("azure")), 2)   # is there already
+        with open(self.DENSE) as file:
+            text = re.sub(r"\n\[serve.load.input\].*?(?=\n\[serve.slo\])", "", file.read(), flags=re.DOTALL)
+        text = text.replace('"../../', f'"{ROOT}/inputs/').replace('arrivals = "poisson"', 'arrivals = "trace"')
+        text = text.replace("request_rate = 6", 'trace = "azure/requests.csv"').replace("requests = 4000", "requests = 2000")
+        with open(self.path("plan.toml"), "w") as file:
+            file.write(text.replace('warm_up = "5 %"', ""))
+        answer = self.answer(self.path("plan.toml"))
+        self.assertEqual((answer["trials"], answer["requests"]), (1, 2000))            # nothing is drawn at random
+        blocks = os.path.join(ROOT, "inputs", "loads", "mooncake-conversation.csv")
+        self.assert_done(run("import", "trace", blocks, "-o", self.path("mooncake")))
+        with open(self.path("mooncake/requests.csv")) as file:
+            self.assertEqual(file.readline().strip(), "arrival_s,input_tokens,output_tokens,block_ids")
+
+    def test_bad_traces_are_findings(self):
+        for text, message in (("a,b\n1,2\n", "no known trace"), ("", "holds no request"),
+                              ("arrival_s,isl,osl\n1,5,5\n0,5,5\n", "before the row above"),
+                              ("arrival_s,isl,osl\n0,-5,5\n", "-5 tokens"), ("arrival_s,isl,osl\ninf,5,5\n", "is no time"),
+                              ("arrival_s,isl,osl\n0,5\n", "2 columns"), ('{"timestamp": 0}\n', "input_length")):
+            with open(self.path("bad.csv"), "w") as file:
+                file.write(text)
+            process = self.assert_done(run("import", "trace", self.path("bad.csv"), "-o", self.path("out"), "--overwrite"), 2)
+            self.assertIn(message, process.stderr)
+            self.assertIn("bad.csv", process.stderr)
+
+    def test_what_cannot_work_says_why(self):
+        process = self.assert_done(run("serve", self.DENSE, "--set", "serve.deployment.tensor_parallel=1"), 3)
+        self.assertIn("no room for a cache", process.stdout)
+        process = self.assert_done(run("serve", self.DENSE, "--set", "serve.deployment.tensor_parallel=3"), 2)
+        self.assertIn("one of 1, 2, 4, 8, 16, 32, 64", process.stderr)
+        process = self.assert_done(run("serve", SMALL_PLAN), 2)
+        self.assertIn("serve: is missing", process.stderr)
 
 
 class Readme(Folder):

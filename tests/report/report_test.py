@@ -16,6 +16,7 @@ from windtunnel_results.read import read                                   # noq
 from windtunnel_results.report import MOST_ROWS, write_report              # noqa: E402
 
 PLAN = os.path.join(ROOT, "inputs", "plans", "llama3-405b-16384-h100.toml")
+SERVED = os.path.join(ROOT, "inputs", "plans", "serve", "llama33-70b-8-h100.toml")
 WIDTHS = (400, 1400)
 LARGEST_PAGE = 6_000_000
 HOSTILE = "<script>document.title='owned'</script> \"quotes\" 'and' </script><!-- \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 \u2028 {{data}} & " + "long " * 2000
@@ -38,7 +39,8 @@ class Page(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.pages = {}
-        for name, words in (("rehearse", ("rehearse", PLAN, "--trials", "40")), ("search", ("search", PLAN, "--store", "all"))):
+        for name, words in (("rehearse", ("rehearse", PLAN, "--trials", "40")), ("search", ("search", PLAN, "--store", "all")),
+                            ("serve", ("serve", SERVED, "--trials", "2"))):
             result = os.path.join(cls.folder.name, name + ".h5")
             process = run(*words, "--quiet", "-o", result)
             if process.returncode != 0:
@@ -73,6 +75,9 @@ class Page(unittest.TestCase):
             self.assertIn(name, sections)
         self.assertEqual(self.driver.get_log("browser"), [])
         self.assertEqual(self.driver.execute_script("return performance.getEntriesByType('resource').length"), 0)
+        self.open("serve", 1400)
+        self.assertLessEqual({"answer", "latency-first-token", "latency-tokens", "provenance"}, set(self.check("sections")))
+        self.assertEqual(self.driver.get_log("browser"), [])
 
     def test_the_page_can_be_read_at_both_widths_and_in_both_themes(self):
         for width in WIDTHS:
@@ -200,9 +205,9 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(run("train", PLAN, "--quiet", "-o", a).returncode, 0)
             self.assertEqual(run("train", PLAN, "--set", "train.published.recompute=\"full\"", "--quiet", "-o", b).returncode, 0)
             tables = self.analysis("read", a)
-            self.assertIn("train/parts: 13 rows: point, part, time_s [s], share", tables.stdout)
+            self.assertIn("train/parts: 15 rows: point, part, time_s [s], share", tables.stdout)
             parts = self.analysis("read", a, "--table", "train/parts")
-            self.assertEqual(len(parts.stdout.splitlines()), 14)
+            self.assertEqual(len(parts.stdout.splitlines()), 16)
             self.assertEqual(self.analysis("read", a, "--table", "train/nothing").returncode, 2)
             text = self.analysis("compare", a, b).stdout
             self.assertIn("step_time_s", text)

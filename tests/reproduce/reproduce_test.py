@@ -1,7 +1,7 @@
 """reproduce_test.py bits|kills WINDTUNNEL MPIEXEC KILLS: /results of the program itself do not depend on ranks, threads,
 kills and resumes, bit for bit.
 
-bits:  search, avail --half-width and rehearse on 1 to 4 ranks x 1 to 3 threads; parts and gather; gather of an unfinished
+bits:  search, avail --half-width, rehearse and serve on 1 to 4 ranks x 1 to 3 threads; parts and gather; gather of an unfinished
        run, with which the run goes on afterwards.
 kills: the same commands with at least 500 blocks, killed with -9 and continued on another number of ranks."""
 import os
@@ -21,6 +21,8 @@ short = {
     "search": [program, "search", plan],
     "avail": [program, "avail", plan, "--half-width", "0.5%"],
     "rehearse": [program, "rehearse", plan, "--trials", "2000"],
+    "serve": [program, "serve", os.path.join(root, "inputs", "plans", "serve", "qwen3-235b-16-h20.toml"),
+              "--trials", "6", "--set", "serve.load.requests=300"],
 }
 long = {
     "search": [program, "search", plan, *batches, "train.global_batch_size={from=1024, to=3072}"],

@@ -162,7 +162,7 @@ class Cluster(unittest.TestCase):
 
     def test_a_sweep_over_two_nodes(self):
         result = os.path.join(self.folder, "sweep.h5")
-        job = self.submit("sweep.sbatch", "--nodes=2", PLAN=PLAN, RESULT=result)
+        job = self.submit("sweep.sbatch", "--nodes=2", "--ntasks-per-node=1", PLAN=PLAN, RESULT=result)
         facts = self.wait_for(job, "COMPLETED", "FAILED")
         self.assertEqual((facts["JobState"], facts["NumNodes"]), ("COMPLETED", "2"), self.logs())
         self.assert_same(result, self.sweep)

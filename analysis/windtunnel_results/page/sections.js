@@ -32,17 +32,15 @@ function answer() {
       list.push({ label: `Goodput: ${r.variant}`, value: percent(r.goodput), note: between(r.goodput_low, r.goodput_high, "1", "goodput") });
       if (path === "avail/summary") list.push({ label: `Availability: ${r.variant}`, value: percent(r.availability), note: between(r.availability_low, r.availability_high, "1", "goodput") });
     }
-  const served = rowsOf("serve/latency").concat(rowsOf("serve/summary"));
-  for (const r of served.slice(0, 12))
-    list.push({ label: [r.variant, r.quantity || r.measure].filter(Boolean).join(": ") || "Serving", value: r.mean_s !== undefined ? written(r.mean_s, "s") : r.value !== undefined ? plain(r.value) : "",
-      note: r.p99_s !== undefined ? `P99 ${written(r.p99_s, "s")}` : "" });
+  for (const r of rowsOf("serve/latency").filter(r => ["TTFT", "TPOT", "ITL", "E2E"].includes(String(r.latency).toUpperCase()) && ["mean", "P99"].includes(r.statistic)))
+    list.push({ label: `${String(r.latency).toUpperCase()}, ${r.statistic}`, value: written(r.time_s, "s"), note: between(r.time_low_s, r.time_high_s, "s") });
   if (known(costs.cost_usd)) list.push({ label: "Cost without failures", value: written(costs.cost_usd, "USD") });
   if (known(costs.energy_j)) list.push({ label: "Energy without failures", value: written(costs.energy_j, "J") });
   tiles(here, list.filter(t => t.value));
   const layout = train || best;
   if (layout && layout.cards !== undefined) here.append(make("p", {}, make("strong", { text: "Layout: " }), layoutText(layout)));
   if (train && train.outside_fitted_range === "yes") here.append(make("p", { class: "warning", text: "The layout lies outside the range of the measurements behind the efficiencies." }));
-  for (const path of ["train/summary", "rehearsal/summary", "avail/summary", "rehearsal/time_to_tokens"]) { const t = tableOf(path); if (t) here.append(t); }
+  for (const path of ["train/summary", "rehearsal/summary", "avail/summary", "rehearsal/time_to_tokens", "serve/summary"]) { const t = tableOf(path); if (t) here.append(t); }
 }
 
 const KNOBS = ["cards", "tensor_parallel", "context_parallel", "data_parallel", "pipeline_parallel", "virtual_pipeline", "expert_parallel",
@@ -146,7 +144,7 @@ function gantt() {
   const rows = rowsOf("train/timeline").map(r => Object.assign({ kind: String(r.task).split(" ")[0] }, r));
   if (!rows.length) return;
   const t = table("train/timeline"), kinds = Array.from(new Set(rows.map(r => r.kind))).sort(), stages = Array.from(new Set(rows.map(r => r.stage))).sort((a, b) => a - b);
-  const here = section("pipeline", "Pipeline of one step", "One row a pipeline stage, its transfers and exchanges as a thin line below." + (t.rows > t.shown ? ` ${t.shown.toLocaleString("en-US")} of ${t.rows.toLocaleString("en-US")} tasks are drawn (${t.sampling}).` : ""));
+  const here = section("pipeline", "Pipeline of one step", "One row a pipeline stage, its transfers and exchanges as a thin line below; at most the first 4,000 tasks of the step." + (t.rows > t.shown ? ` ${t.shown.toLocaleString("en-US")} of ${t.rows.toLocaleString("en-US")} tasks are drawn (${t.sampling}).` : ""));
   here.append(legend(kinds));
   const end = d3.max(rows, r => r.start_s + r.duration_s), tall = 26;
   let from = 0, span = end;
@@ -246,11 +244,12 @@ function tornado() {
 }
 
 function latency() {
-  const rows = rowsOf("serve/quantiles");
-  if (!rows.length) return;
-  for (const measure of Array.from(new Set(rows.map(r => r.measure))))
-    curves(`cdf-${measure}`, `${String(measure).toUpperCase()} of the requests`, "Share of requests at or below a time; band: 95 % interval of the time.", "seconds", "share of requests [%]",
-      byVariant(rows.filter(r => r.measure === measure).map(r => Object.assign({}, r, { variant: r.variant || "all requests" })), r => ({ x: r.time_s, y: 100 * r.fraction })), v => digits(v, 3), v => digits(v, 4), ["serve/quantiles"]);
+  const rows = rowsOf("serve/latency").map(r => Object.assign({ share: Number(String(r.statistic).replace("P", "")), name: String(r.latency) }, r)).filter(r => isFinite(r.share));
+  for (const [id, heading, names] of [["first-token", "Time to the first token", ["ttft", "queued", "wait", "transfer"]], ["tokens", "Time of a token", ["tpot", "itl"]]]) {
+    const some = rows.filter(r => names.some(n => r.name.toLowerCase().includes(n)) && known(r.time_s));
+    curves(`latency-${id}`, heading, "Share of the requests at or below a time, from the printed quantiles.", "seconds", "share of requests [%]",
+      byVariant(some.map(r => Object.assign({}, r, { variant: r.name.toUpperCase() })), r => ({ x: r.time_s, y: r.share })), v => digits(v, 3), v => digits(v, 4), id === "tokens" ? ["serve/latency", "serve/measures"] : []);
+  }
 }
 
 function verdicts() {

@@ -16,6 +16,7 @@ namespace windtunnel::app {
 [[nodiscard]] Command search_command();
 [[nodiscard]] Command avail_command();
 [[nodiscard]] Command rehearse_command();
+[[nodiscard]] Command serve_command();
 [[nodiscard]] Command validate_command();
 
 [[nodiscard]] ExitCode run_check(const Arguments& arguments, Context& context);
@@ -28,6 +29,7 @@ namespace windtunnel::app {
 [[nodiscard]] ExitCode run_search(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_avail(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_rehearse(const Arguments& arguments, Context& context);
+[[nodiscard]] ExitCode run_serve(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_validate(const Arguments& arguments, Context& context);
 [[nodiscard]] ExitCode run_import(const Arguments& arguments, Context& context);
 

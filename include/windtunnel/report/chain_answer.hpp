@@ -4,6 +4,7 @@
 #include <string>
 
 #include "windtunnel/avail/chain_answer.hpp"
+#include "windtunnel/avail/recovery_machine.hpp"
 #include "windtunnel/study/chain_study.hpp"
 
 namespace windtunnel::report {
@@ -18,5 +19,9 @@ struct SolvedChain {
 
 [[nodiscard]] std::string sampled_text(std::span<const study::SampledChain> chains);
 [[nodiscard]] std::string sampled_json(std::span<const study::SampledChain> chains);
+
+/// Mean visits and times of a run of the machine from its initial to its final state.
+[[nodiscard]] std::string machine_text(const model::RecoveryMachine& machine, const avail::MachineVisits& visits);
+[[nodiscard]] std::string machine_json(const model::RecoveryMachine& machine, const avail::MachineVisits& visits);
 
 }  // namespace windtunnel::report

@@ -1,7 +1,6 @@
 /// What the driver costs, and what that means for many ranks: measured parts, then dry runs in virtual time.
 #include <benchmark/benchmark.h>
 
-
 #include "windtunnel/driver/dry_run.hpp"
 #include "windtunnel/driver/hand_out.hpp"
 
