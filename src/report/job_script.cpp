@@ -56,19 +56,23 @@ std::string job_script(const std::string& command, const std::string& plan, cons
         "requeued\n"
         "# and goes on where it stopped.\n"
         "set -u\n"
-        "export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1} OMPI_MCA_mpi_yield_when_idle=1\n";
+        "export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1} SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}\n"
+        "export OMPI_MCA_mpi_yield_when_idle=1\n";
     text += fmt::format(
         "srun -K1 --mpi=pmix \"${{WINDTUNNEL:-windtunnel}}\" {} {} -o {} --resume --no-progress &\n"
         "step=$!\n",
         command, shell_word(plan), shell_word(result));
     return text +
-           "trap 'kill -USR1 \"$step\"' USR1\n"
+           "signalled=no; trap 'signalled=yes; kill -USR1 \"$step\"' USR1\n"
            "while :; do\n"
            "    wait \"$step\"; code=$?\n"
            "    [ \"$code\" -gt 128 ] && kill -0 \"$step\" 2>/dev/null && continue\n"
            "    break\n"
            "done\n"
-           "[ \"$code\" -eq 75 ] && scontrol requeue \"$SLURM_JOB_ID\"\n"
+           "# The first rank that ends with 75 makes -K1 end the others: the code of the step may be theirs.\n"
+           "if [ \"$code\" -eq 75 ] || { [ \"$signalled\" = yes ] && [ \"$code\" -ne 0 ]; }; then\n"
+           "    scontrol requeue \"$SLURM_JOB_ID\"\n"
+           "fi\n"
            "exit \"$code\"\n";
 }
 

@@ -8,6 +8,7 @@
 #include "layout_columns.hpp"
 #include "windtunnel/base/contracts.hpp"
 #include "windtunnel/base/pack.hpp"
+#include "windtunnel/study/long_rounds.hpp"
 #include "windtunnel/study/schema.hpp"
 #include "windtunnel/train/rules.hpp"
 
@@ -45,6 +46,7 @@ Round sweep_round(std::uint64_t size, std::uint64_t per_slice) {
     round.num_items = size;
     round.items_per_slice = per_slice;
     round.items_per_block = per_slice * slices_per_block;
+    round.items_per_block *= joined_blocks(round.num_blocks());
     return round;
 }
 

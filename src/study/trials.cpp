@@ -9,6 +9,7 @@
 #include "rows.hpp"
 #include "windtunnel/avail/segment_sensitivity.hpp"
 #include "windtunnel/base/errors.hpp"
+#include "windtunnel/study/long_rounds.hpp"
 #include "windtunnel/study/schema.hpp"
 
 namespace windtunnel::study {
@@ -207,6 +208,7 @@ std::optional<Round> next_trials(const StopRule& rule, const TrialSums& sums,
     round.num_items = static_cast<std::uint64_t>(more) * num_variants;
     round.items_per_slice = trials_per_slice(jobs);
     round.items_per_block = slices_per_block * round.items_per_slice;
+    round.items_per_block *= joined_blocks(round.num_blocks());
     round.label = fmt::format("trials {} to {}", done, done + more - 1);
     return round;
 }

@@ -689,6 +689,20 @@ class Tutorial(Folder):
         for name in ("model.toml", "search.h5", "rehearsal.h5", "report.html", "job.sh"):
             self.assertTrue(os.path.exists(self.path(os.path.join("tutorial", name))), name)
 
+    def test_every_option_that_a_page_names_exists(self):
+        known = {name: set(options_of(name)) for name in commands()}
+        checked = 0
+        for page in glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True):
+            with open(page, encoding="utf-8") as file:
+                text = file.read().replace("\\\n", " ")
+            for name, rest in re.findall(r"(?:windtunnel|\$windtunnel|bin/windtunnel) (\w+)([^`\n#|]*)", text):
+                if name not in known:
+                    continue
+                for option in re.findall(r"(?<![\w-])--([\w-]+)", rest.split(" > ")[0]):
+                    self.assertIn(option, known[name], f"{page}: windtunnel {name} --{option}")
+                    checked += 1
+        self.assertGreater(checked, 15)
+
     def test_the_job_scripts_that_the_page_of_slurm_names_exist(self):
         words = " ".join(self.blocks("slurm.md"))
         scripts = re.findall(r"jobs/slurm/\S+", words)
