@@ -48,7 +48,7 @@ class Chains(Folder):
         process = self.assert_done(run("avail", path, "--trials", "2000", "--seed", "3", "--json"))
         first = json.loads(process.stdout)["chains"][0]["measures"][0]
         self.assertLess(abs(first["value"] - 0.9974863353781802), 4 * first["standard_error"])
-        self.assertLess(first["standard_error"], 1e-3)
+        self.assertLess(first["standard_error"], 2e-3)
         self.assertEqual(process.stdout, self.assert_done(
             run("avail", path, "--trials", "2000", "--seed", "3", "--json", "--threads", "3")).stdout)
         narrow = self.assert_done(run("avail", path, "--half-width", "0.1%", "--json"))
@@ -671,6 +671,47 @@ class Readme(Folder):
         self.assertEqual(len(lines), 3)
         for line in lines:
             self.assert_done(run(*line.split()[1:], folder=ROOT))
+
+
+class Recipes(Folder):
+    """Every command of the README, in a folder of its own, with real files in place of the words in capitals."""
+    RECORDS = os.path.join(ROOT, "inputs", "measurements", "train", "simumax_b200.json")
+    NOT_HERE = ("COMMAND",)                           # --help of every command: Usage
+
+    def prepare(self):
+        for name in ("inputs", "analysis"):
+            os.symlink(os.path.join(ROOT, name), self.path(name))
+        for source, name in ((os.path.join(ROOT, "tests", "input", "hugging_face", "llama3-8b", "config.json"), "config.json"),
+                             (self.RECORDS, "mine.json"), (self.RECORDS, "FILE.json")):
+            shutil.copy(source, self.path(name))
+        for name in ("A.h5", "B.h5", "RESULT.h5"):
+            self.assert_done(run("train", SMALL_PLAN, "--quiet", "-o", self.path(name)))
+        trace = [path for path in glob.glob(os.path.join(ROOT, "inputs", "loads", "*.csv"))][0]
+        with open(self.RECORDS, encoding="utf-8") as file:
+            records = json.load(file)
+        first = (records["records"] if isinstance(records, dict) else records)[0]["id"]
+        return {"PLAN": SMALL_PLAN, "FOLDER/plan.toml": "record/plan.toml", "FILE.json --id ID -o FOLDER": f"FILE.json --id {first} -o record",
+                "FILE -o FOLDER": f"{trace} -o trace"}
+
+    def test_each_runs(self):
+        words = self.prepare()
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            text = file.read()
+        block = "\n".join(re.findall(r"```bash\n(.*?)```", text, re.DOTALL))
+        lines = [line.split("#")[0].strip() for line in block.splitlines() if "$windtunnel " in line]
+        lines += re.findall(r"`(windtunnel [^`]*)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+        lines = [line for line in lines if not any(word in line for word in self.NOT_HERE)]
+        self.assertGreater(len(lines), 20)
+        for line in lines:
+            for word, meant in words.items():
+                line = line.replace(word, meant)
+            command = re.sub(r"^windtunnel ", "$windtunnel ", line)
+            output = re.search(r"-o (\S+\.h5)\b", command)         # recipes stand alone: a name may come twice
+            if output and "--resume" not in command and os.path.exists(self.path(output[1])):
+                os.remove(self.path(output[1]))
+            process = subprocess.run(["bash", "-c", command], cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT,
+                                     env={**os.environ, "windtunnel": PROGRAM}, stdin=subprocess.DEVNULL)
+            self.assertEqual(process.returncode, 0, command + "\n" + process.stdout[-600:] + process.stderr[-600:])
 
 
 class Tutorial(Folder):
