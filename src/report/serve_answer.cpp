@@ -116,6 +116,10 @@ std::string slo_lines(const model::Plan& plan, const ServeAnswer& answer) {
         if (!most) return;
         constexpr std::size_t p99 = 4;
         const double value = study::replicated(answer.sums.latency[static_cast<std::size_t>(latency)][p99]).mean;
+        if (!std::isfinite(value)) {
+            text += fmt::format(" {} P99 - (limit {})", name, human(*most));
+            return;
+        }
         text += fmt::format(" {} P99 {} {} {}{}", name, human(Seconds{value}), value <= most->value() ? "<=" : ">",
                             human(*most), value <= most->value() ? "" : " (missed)");
     };

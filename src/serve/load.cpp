@@ -213,7 +213,9 @@ Request Load::take() {
     request.arrival_ns = at;
     request.number = given_++;
     request.urgency = load_->priority_share > 0.0 && class_draws_.uniform() < load_->priority_share ? 0 : 1;
-    request.counted = static_cast<double>(request.number) >= load_->warm_up * static_cast<double>(load_->num_requests);
+    // Whole requests: of a single one nothing is cut off.
+    request.counted =
+        static_cast<double>(request.number) >= std::floor(load_->warm_up * static_cast<double>(load_->num_requests));
     return request;
 }
 

@@ -37,6 +37,18 @@ Seen seen(model::ServeLoad load) {
     return all;
 }
 
+TEST(Load, CutsWholeRequestsForTheWarmUpAndNoneOfASingleOne) {
+    const model::LengthLaw ten{model::LengthKind::fixed, 10.0};
+    for (const auto& [requests, cut] : {std::pair{1, 0}, {19, 0}, {20, 1}, {100, 5}}) {  // 5 %, rounded down
+        model::ServeLoad load = poisson(5.0, requests, ten, ten);
+        load.warm_up = 0.05;
+        Load source{load, 3, 0};
+        int left_out = 0;
+        while (source.next_ns() != never) left_out += source.take().counted ? 0 : 1;
+        EXPECT_EQ(left_out, cut) << requests;
+    }
+}
+
 /// Gaps of every open law have the mean that the rate says; their variation is that of the law: gamma of shape 0.25 has
 /// 1 / sqrt(0.25) = 2, Weibull of shape 0.5 has sqrt(5).
 TEST(Load, OpenLawsKeepTheirRate) {
