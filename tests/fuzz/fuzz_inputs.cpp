@@ -35,7 +35,7 @@ Files corpus() {
     Files files;
     const fs::path top{WINDTUNNEL_SOURCE_DIR};
     for (const char* folder : {"tests/input", "inputs/plans", "inputs/models", "inputs/clusters", "inputs/accelerators",
-                               "inputs/failures", "inputs/calibrations"}) {
+                               "inputs/failures", "inputs/calibrations", "inputs/engines"}) {
         if (!fs::exists(top / folder)) continue;
         for (const auto& entry : fs::recursive_directory_iterator{top / folder}) {
             const std::string ending = entry.path().extension().string();
